@@ -1,0 +1,29 @@
+# Compiler and linker flags of the whole tree.
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor)
+if(PANTO_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # At -O3 these flow analyses report false positives inside inlined Eigen kernels.
+  add_compile_options(-Wno-error=maybe-uninitialized -Wno-error=array-bounds
+                      -Wno-error=stringop-overflow -Wno-error=stringop-overread)
+endif()
+add_compile_options(-ffp-contract=fast)
+if(PANTO_ARCH)
+  add_compile_options("-march=${PANTO_ARCH}")
+endif()
+if(PANTO_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+find_program(PANTO_CCACHE ccache)
+if(PANTO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${PANTO_CCACHE}")
+endif()
+find_program(PANTO_LLD NAMES ld.lld)
+if(PANTO_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
