@@ -1,0 +1,274 @@
+// The compiled mechanism: immutable topology, layout and names, shared by threads. Every physical number is a parameter θ;
+// the model holds, for each number it uses (a *slot*), the expression that gives it from θ.
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "panto/base/expression.hpp"
+#include "panto/base/signal.hpp"
+#include "panto/base/units.hpp"
+#include "panto/model/spec.hpp"
+
+namespace panto {
+
+enum class SpaceKind : std::uint8_t { kPlanar, kSpatial };
+
+using Slot = int;  // index of a physical number; -1: absent, reads as zero
+inline constexpr int kGround = -1;
+
+// ---- bodies, frames, joints -----------------------------------------------------------------------------------------
+
+// A frame fixed on a body. Planar: position x, y and one angle. Spatial: x, y, z and roll, pitch, yaw (R = Rz Ry Rx).
+struct Frame {
+  std::string name;  // "crank.end"
+  int body = kGround;
+  std::array<Slot, 3> position{-1, -1, -1};
+  std::array<Slot, 3> rotation{-1, -1, -1};
+  [[nodiscard]] bool has_position() const { return position[0] >= 0 || position[1] >= 0 || position[2] >= 0; }
+  [[nodiscard]] bool has_rotation() const { return rotation[0] >= 0 || rotation[1] >= 0 || rotation[2] >= 0; }
+};
+
+enum class SolidKind : std::uint8_t { kExplicit, kBar, kPointMass, kBox, kCylinder, kSphere };
+
+// One contribution to a body's mass; a body is the sum of its solids.
+struct Solid {
+  SolidKind kind = SolidKind::kExplicit;
+  Slot mass = -1;     // or density below
+  Slot density = -1;  // kg/m^3; mass = density * volume
+  // kExplicit: centre of mass. kPointMass, kBox, kCylinder, kSphere: centre. kBar starts at the body origin and runs along x.
+  std::array<Slot, 3> at{-1, -1, -1};
+  // kExplicit: inertia about the centre of mass. Planar: [0] only. Spatial: xx yy zz xy xz yz.
+  // kBar: length, width, height (the last two only for its volume). kBox: size x y z. kCylinder: length, radius. kSphere: radius.
+  std::array<Slot, 6> numbers{-1, -1, -1, -1, -1, -1};
+  int axis = 0;  // kCylinder: 0 x, 1 y, 2 z
+};
+
+struct Body {
+  std::string name;
+  std::vector<Solid> solids;  // empty: massless (the links inside compound joints)
+  Loc loc;
+};
+
+// Primitive joints. The file's cylindrical, universal, planar and free joints are chains of these with massless links between.
+enum class JointType : std::uint8_t { kWeld, kRevolute, kPrismatic, kSpherical };
+
+// Joint i carries body i; parents come before children (parent < i).
+struct Joint {
+  std::string name;
+  JointType type = JointType::kRevolute;
+  int parent = kGround;
+  int parent_frame = -1, child_frame = -1;  // -1: the body's own frame
+  std::array<double, 3> axis{0, 0, 1};      // unit vector in the joint frame; planar: revolute (0,0,1), prismatic (x,y,0)
+  int q = 0, v = 0;                         // first coordinate, first speed
+  int nq = 0, nv = 0;                       // kSpherical: 4 (w x y z) and 3 (angular velocity in child axes)
+  int spec = -1;                            // which joint of the file (index into Model::file_joints)
+};
+
+// A joint as the user wrote it.
+struct FileJoint {
+  std::string name, type;
+  int first = 0, count = 1;  // its primitive joints
+  Loc loc;
+};
+
+// ---- channels: a scalar quantity, written once, used as constraint, spring, actuator, sensor, output ----------------------
+
+enum class ChannelKind : std::uint8_t {
+  kCoordinate,   // speed index `dof`: a 1-dof joint's coordinate (or a spherical joint's angular velocity: rate only)
+  kPoint,        // position of frame a's origin along axis of frame b, from b's origin (b = -1: ground)
+  kDistance,     // between the origins of frames a and b
+  kAngle,        // planar: orientation of a minus that of b. Spatial: angle of a's x axis about b's z axis, from b's x axis
+  kAxisDot,      // spatial: axis `axis` of a times axis `axis_b` of b
+  kSum,          // sum of coefficient * coordinate (terms)
+  kPointRate,    // rate only: velocity of a's origin along axis of b (force on a alone)
+  kAngularRate,  // rate only: angular velocity of a along axis of b (torque on a alone); planar: the angular velocity
+};
+
+struct Channel {
+  ChannelKind kind = ChannelKind::kCoordinate;
+  int dof = -1;          // kCoordinate: speed index
+  int frame_a = -1;      // index of Frame; -1: ground's own frame
+  int frame_b = -1;
+  int axis = 0;          // 0 x, 1 y, 2 z
+  int axis_b = 0;
+  int first_term = 0, terms = 0;  // kSum: range in Model::terms
+  bool angular = false;  // value is an angle (for units and wrapping)
+};
+struct Term {
+  int dof = -1;
+  Slot coefficient = -1;
+};
+[[nodiscard]] constexpr bool rate_only(ChannelKind k) {
+  return k == ChannelKind::kPointRate || k == ChannelKind::kAngularRate;
+}
+
+// ---- constraints ------------------------------------------------------------------------------------------------------
+
+// Rows are ordered by level: all kPosition rows first, then kVelocity, then kAcceleration.
+enum class Level : std::uint8_t { kPosition, kVelocity, kAcceleration };
+enum class TargetKind : std::uint8_t {
+  kConstant,  // x = value of a slot (slot -1: zero)
+  kSignal,    // x = signal(t): driver
+  kDrive0,    // velocity-controlled, order 0: x' = u                                             (kVelocity)
+  kDrive1,    // order 1: tau x'' + x' = u                                                        (kAcceleration)
+  kDrive2,    // order 2 on the velocity: x''' is not a state of ours, so as in Drücker (2.54): x'' + 2 zeta w x' + w^2 x = w^2 u
+};
+struct ConstraintRow {
+  Level level = Level::kPosition;
+  Channel channel;
+  TargetKind target = TargetKind::kConstant;
+  Slot constant = -1;
+  int signal = -1;           // kSignal: index into Model::signals
+  int input = -1;            // kDrive*: input u
+  Slot tau = -1, zeta = -1, omega = -1;
+  int group = 0;             // index into Model::groups
+};
+// What the user wrote: a loop closure, a driver or a velocity-controlled actuator; owns consecutive rows per level.
+struct ConstraintGroup {
+  std::string name, type;
+  std::vector<int> rows;
+  Loc loc;
+};
+
+// ---- forces and actuators ------------------------------------------------------------------------------------------------
+
+enum class LawKind : std::uint8_t {
+  kSpringDamper,  // f = -(k (x - x0) + c x' + preload)
+  kTable,         // f = -(table(x - x0) + c x' + preload)
+  kApplied,       // f = signal(t)
+  kFriction,      // f = -(level tanh(x'/speed) + c x')
+};
+struct ForceElement {
+  std::string name, type;
+  Channel channel;
+  LawKind law = LawKind::kSpringDamper;
+  Slot stiffness = -1, damping = -1, free = -1, preload = -1, level = -1, speed = -1;
+  int signal = -1;  // kApplied
+  int table = -1;   // kTable: index into Model::tables
+  Loc loc;
+};
+struct Actuator {  // force or torque u on a channel; velocity-controlled ones are constraint rows
+  std::string name;
+  Channel channel;
+  int input = -1;
+  int group = -1;  // velocity-controlled: its ConstraintGroup; -1 for force/torque
+  Loc loc;
+};
+struct Input {
+  std::string name;
+  int signal = -1;  // default course, index into Model::signals
+  Dim dim;
+};
+
+// ---- outputs and sensors ---------------------------------------------------------------------------------------------------
+
+enum class OutputKind : std::uint8_t { kChannel, kForceElement, kMultiplier, kInput, kKinetic, kPotential };
+enum class Order : std::uint8_t { kValue, kRate, kAcceleration };
+struct Output {
+  std::string name;
+  OutputKind kind = OutputKind::kChannel;
+  Channel channel;
+  Order order = Order::kValue;
+  bool minus_gravity = false;  // accelerometer: specific force
+  int index = -1;              // force element, constraint row (multiplier, the force on the channel) or input
+  Slot offset = -1;            // added to the value
+  Dim dim;
+  bool angle = false;          // unit shown as rad, rad/s ...
+  Loc loc;
+};
+struct Sensor {
+  int output = -1;     // index into Model::outputs
+  std::string type;    // encoder, angle, gyroscope, accelerometer, position, distance, force
+  Slot rate = -1, noise = -1, bias = -1, quantum = -1;  // Hz, standard deviation, offset, step; absent: every step, none
+};
+
+// ---- initial state ------------------------------------------------------------------------------------------------------
+
+struct Condition {  // channel value (or rate) wanted at t = 0
+  Channel channel;
+  Order order = Order::kValue;
+  Slot value = -1;
+  bool guess = false;  // a guess may be given up to close the loops
+  std::string name;    // as written: "theta", "coupler.end x"
+  Loc loc;
+};
+
+// ---- the model ---------------------------------------------------------------------------------------------------------------
+
+struct ParameterInfo {
+  std::string name;  // "L1", or "crank.mass" for a number written in place
+  double value = 0;  // nominal
+  Dim dim;
+  bool has_dim = false;
+  Loc loc;
+};
+
+struct Limits {  // coordinate range, for pose sampling and checks
+  Slot lower = -1, upper = -1;
+};
+
+struct RunDefaults {  // [simulation] of the file
+  double until = 10, dt = 0, tol = 0;
+  std::string integrator;
+};
+
+struct Model {
+  std::string name, title;
+  SpaceKind space = SpaceKind::kPlanar;
+  int nq = 0, nv = 0;
+
+  std::vector<ParameterInfo> parameters;  // θ
+  std::vector<Expression> slots;          // slot value = expression of θ
+  std::array<Slot, 3> gravity{-1, -1, -1};
+
+  std::vector<Body> bodies;  // body i hangs on joint i
+  std::vector<Joint> joints;
+  std::vector<FileJoint> file_joints;
+  std::vector<Frame> frames;
+  std::vector<std::string> coordinate_names, speed_names;  // nq, nv
+  std::vector<Limits> limits;                              // per speed index
+
+  std::vector<Term> terms;
+  std::vector<Signal> signals;
+  std::vector<Signal> tables;  // force laws, argument is the deflection
+  std::vector<ConstraintRow> rows;
+  std::vector<ConstraintGroup> groups;
+  int n_position_rows = 0, n_velocity_rows = 0, n_acceleration_rows = 0;
+
+  std::vector<ForceElement> forces;
+  std::vector<Actuator> actuators;
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+  std::vector<Sensor> sensors;
+  std::vector<Condition> initial;
+  std::vector<int> preferred;  // speed indices the user wants independent
+  RunDefaults run;
+
+  [[nodiscard]] int nu() const { return static_cast<int>(inputs.size()); }
+  [[nodiscard]] int n_rows() const { return static_cast<int>(rows.size()); }
+  [[nodiscard]] int n_bodies() const { return static_cast<int>(bodies.size()); }
+};
+
+// θ: flat, named by Model::parameters.
+struct Params {
+  Eigen::VectorXd values;
+};
+Params nominal(const Model& model);
+// Index of a parameter by name, -1 if there is none.
+int find_parameter(const Model& model, std::string_view name);
+int find_output(const Model& model, std::string_view name);
+// Index of a speed by the name of its coordinate ("theta") or of the speed itself ("theta_dot", "ball.wx"); -1 if none.
+int find_dof(const Model& model, std::string_view name);
+
+// All slots from θ. Works for double, dual numbers and complex.
+template <class P>
+void evaluate_slots(const Model& model, std::span<const P> theta, std::span<P> slots) {
+  for (size_t i = 0; i < model.slots.size(); ++i) slots[i] = model.slots[i].template evaluate<P>(theta);
+}
+
+}  // namespace panto
