@@ -1,0 +1,68 @@
+# Front door of Pantograph. The work is done by CMake and the scripts in tools/.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+export PYTHON ?= /usr/bin/python3
+FUZZ_SECONDS ?= 60
+
+.PHONY: help bootstrap configure build demo test test-release test-asan test-python lint validate \
+        bench docs fuzz clean
+
+help:
+	@echo "make build      the program, build/release/bin/panto, the libraries and the Python package"
+	@echo "make demo       build, then a short tour of what the program does"
+	@echo "make test       all tests, unit tests under sanitizers, Python tests, fuzzers for 60 s"
+	@echo "make lint       format, layers, clang-tidy"
+	@echo "make validate   comparison with analytic, reference and published results"
+	@echo "make bench      benchmarks"
+	@echo "make docs       documentation site"
+	@echo "make fuzz       fuzzers on every reader (FUZZ_SECONDS=$(FUZZ_SECONDS))"
+	@echo "make clean      remove build/"
+	@echo "Missing Debian packages (tools/packages.txt) are installed on the way."
+
+bootstrap:
+	@tools/bootstrap
+
+configure: bootstrap
+	@if [ ! -f build/release/build.ninja ]; then cmake --preset release; fi
+
+build: configure
+	@cmake --build --preset release
+
+demo: build
+	@tools/demo
+
+test: test-release test-asan test-python fuzz
+
+test-release: build
+	@ctest --preset release
+
+test-asan: bootstrap
+	@if [ ! -f build/asan/build.ninja ]; then cmake --preset asan; fi
+	@cmake --build --preset asan
+	@ctest --preset asan -L unit
+
+test-python: build
+	@if [ -d python/tests ]; then \
+	  PYTHONPATH="$$PWD/build/release/python" $(PYTHON) -m pytest -q -p no:cacheprovider python/tests; \
+	fi
+
+lint: configure
+	@tools/lint
+
+validate: build
+	@tools/validate
+
+bench: build
+	@tools/bench
+
+docs: bootstrap
+	@tools/docs
+
+fuzz: bootstrap
+	@if [ -x tools/fuzz ]; then tools/fuzz $(FUZZ_SECONDS); fi
+
+clean:
+	@rm -rf build
