@@ -21,7 +21,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 CACHE = ROOT / "build" / "lint-cache"
 INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The compile commands are GCC's.
-EXTRA = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-unused-command-line-argument"]
+EXTRA = [
+    "--extra-arg=-Wno-unknown-warning-option",
+    "--extra-arg=-Wno-unused-command-line-argument",
+    "--extra-arg=-Wno-ignored-optimization-argument",
+]
 
 
 def project_includes(path, seen):
