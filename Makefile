@@ -7,6 +7,10 @@ MAKEFLAGS += --no-print-directory
 export PYTHON ?= /usr/bin/python3
 FUZZ_SECONDS ?= 60
 
+# Later changes of CMake files are noticed by the build itself.
+configure_preset = if [ ! -f build/$(1)/build.ninja ] || [ CMakePresets.json -nt build/$(1)/build.ninja ]; \
+  then cmake --preset $(1); fi
+
 .PHONY: help bootstrap configure build demo test test-release test-asan test-python lint validate \
         bench docs fuzz clean
 
@@ -26,7 +30,7 @@ bootstrap:
 	@tools/bootstrap
 
 configure: bootstrap
-	@if [ ! -f build/release/build.ninja ]; then cmake --preset release; fi
+	@$(call configure_preset,release)
 
 build: configure
 	@cmake --build --preset release
@@ -40,7 +44,7 @@ test-release: build
 	@ctest --preset release
 
 test-asan: bootstrap
-	@if [ ! -f build/asan/build.ninja ]; then cmake --preset asan; fi
+	@$(call configure_preset,asan)
 	@cmake --build --preset asan
 	@ctest --preset asan -L unit
 

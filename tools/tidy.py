@@ -71,7 +71,8 @@ def main(arguments):
     jobs = int(arguments[1]) if len(arguments) > 1 else min(os.cpu_count() or 2, 8)
     CACHE.mkdir(parents=True, exist_ok=True)
     work = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
+    commands = build / "compile_commands.json"  # absent while there is nothing to compile
+    for entry in json.loads(commands.read_text()) if commands.exists() else []:
         source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
         if ROOT not in source.parents or ROOT / "build" in source.parents or not source.is_file():
             continue

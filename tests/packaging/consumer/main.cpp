@@ -1,5 +1,5 @@
-#if __has_include("panto/base/status.hpp")
-#include "panto/base/status.hpp"
-#endif
+#include <string_view>
 
-int main() { return 0; }
+#include "panto/base/status.hpp"
+
+int main() { return std::string_view(panto::to_string(panto::Status::kOk)).empty() ? 1 : 0; }
