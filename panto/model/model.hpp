@@ -29,8 +29,12 @@ struct Frame {
   int body = kGround;
   std::array<Slot, 3> position{-1, -1, -1};
   std::array<Slot, 3> rotation{-1, -1, -1};
-  [[nodiscard]] bool has_position() const { return position[0] >= 0 || position[1] >= 0 || position[2] >= 0; }
-  [[nodiscard]] bool has_rotation() const { return rotation[0] >= 0 || rotation[1] >= 0 || rotation[2] >= 0; }
+  [[nodiscard]] bool has_position() const {
+    return position[0] >= 0 || position[1] >= 0 || position[2] >= 0;
+  }
+  [[nodiscard]] bool has_rotation() const {
+    return rotation[0] >= 0 || rotation[1] >= 0 || rotation[2] >= 0;
+  }
 };
 
 enum class SolidKind : std::uint8_t { kExplicit, kBar, kPointMass, kBox, kCylinder, kSphere };
@@ -63,10 +67,11 @@ struct Joint {
   JointType type = JointType::kRevolute;
   int parent = kGround;
   int parent_frame = -1, child_frame = -1;  // -1: the body's own frame
-  std::array<double, 3> axis{0, 0, 1};      // unit vector in the joint frame; planar: revolute (0,0,1), prismatic (x,y,0)
-  int q = 0, v = 0;                         // first coordinate, first speed
-  int nq = 0, nv = 0;                       // kSpherical: 4 (w x y z) and 3 (angular velocity in child axes)
-  int spec = -1;                            // which joint of the file (index into Model::file_joints)
+  std::array<double, 3> axis{
+      0, 0, 1};      // unit vector in the joint frame; planar: revolute (0,0,1), prismatic (x,y,0)
+  int q = 0, v = 0;  // first coordinate, first speed
+  int nq = 0, nv = 0;  // kSpherical: 4 (w x y z) and 3 (angular velocity in child axes)
+  int spec = -1;       // which joint of the file (index into Model::file_joints)
 };
 
 // A joint as the user wrote it.
@@ -79,10 +84,11 @@ struct FileJoint {
 // ---- channels: a scalar quantity, written once, used as constraint, spring, actuator, sensor, output ----------------------
 
 enum class ChannelKind : std::uint8_t {
-  kCoordinate,   // speed index `dof`: a 1-dof joint's coordinate (or a spherical joint's angular velocity: rate only)
-  kPoint,        // position of frame a's origin along axis of frame b, from b's origin (b = -1: ground)
-  kDistance,     // between the origins of frames a and b
-  kAngle,        // planar: orientation of a minus that of b. Spatial: angle of a's x axis about b's z axis, from b's x axis
+  kCoordinate,  // speed index `dof`: a 1-dof joint's coordinate (or a spherical joint's angular velocity: rate only)
+  kPoint,  // position of frame a's origin along axis of frame b, from b's origin (b = -1: ground)
+  kGap,    // origin of a minus origin of b along a world axis
+  kDistance,  // between the origins of frames a and b
+  kAngle,  // planar: orientation of a minus that of b. Spatial: angle of a's x axis about b's z axis, from b's x axis
   kAxisDot,      // spatial: axis `axis` of a times axis `axis_b` of b
   kSum,          // sum of coefficient * coordinate (terms)
   kPointRate,    // rate only: velocity of a's origin along axis of b (force on a alone)
@@ -91,13 +97,13 @@ enum class ChannelKind : std::uint8_t {
 
 struct Channel {
   ChannelKind kind = ChannelKind::kCoordinate;
-  int dof = -1;          // kCoordinate: speed index
-  int frame_a = -1;      // index of Frame; -1: ground's own frame
+  int dof = -1;      // kCoordinate: speed index
+  int frame_a = -1;  // index of Frame; -1: ground's own frame
   int frame_b = -1;
-  int axis = 0;          // 0 x, 1 y, 2 z
+  int axis = 0;  // 0 x, 1 y, 2 z
   int axis_b = 0;
   int first_term = 0, terms = 0;  // kSum: range in Model::terms
-  bool angular = false;  // value is an angle (for units and wrapping)
+  bool angular = false;           // value is an angle (for units and wrapping)
 };
 struct Term {
   int dof = -1;
@@ -114,19 +120,19 @@ enum class Level : std::uint8_t { kPosition, kVelocity, kAcceleration };
 enum class TargetKind : std::uint8_t {
   kConstant,  // x = value of a slot (slot -1: zero)
   kSignal,    // x = signal(t): driver
-  kDrive0,    // velocity-controlled, order 0: x' = u                                             (kVelocity)
-  kDrive1,    // order 1: tau x'' + x' = u                                                        (kAcceleration)
-  kDrive2,    // order 2 on the velocity: x''' is not a state of ours, so as in Drücker (2.54): x'' + 2 zeta w x' + w^2 x = w^2 u
+  kDrive0,  // velocity-controlled, order 0: x' = u                                             (kVelocity)
+  kDrive1,  // order 1: tau x'' + x' = u                                                        (kAcceleration)
+  kDrive2,  // order 2 on the velocity: x''' is not a state of ours, so as in Drücker (2.54): x'' + 2 zeta w x' + w^2 x = w^2 u
 };
 struct ConstraintRow {
   Level level = Level::kPosition;
   Channel channel;
   TargetKind target = TargetKind::kConstant;
   Slot constant = -1;
-  int signal = -1;           // kSignal: index into Model::signals
-  int input = -1;            // kDrive*: input u
+  int signal = -1;  // kSignal: index into Model::signals
+  int input = -1;   // kDrive*: input u
   Slot tau = -1, zeta = -1, omega = -1;
-  int group = 0;             // index into Model::groups
+  int group = 0;  // index into Model::groups
 };
 // What the user wrote: a loop closure, a driver or a velocity-controlled actuator; owns consecutive rows per level.
 struct ConstraintGroup {
@@ -167,7 +173,14 @@ struct Input {
 
 // ---- outputs and sensors ---------------------------------------------------------------------------------------------------
 
-enum class OutputKind : std::uint8_t { kChannel, kForceElement, kMultiplier, kInput, kKinetic, kPotential };
+enum class OutputKind : std::uint8_t {
+  kChannel,
+  kForceElement,
+  kMultiplier,
+  kInput,
+  kKinetic,
+  kPotential
+};
 enum class Order : std::uint8_t { kValue, kRate, kAcceleration };
 struct Output {
   std::string name;
@@ -175,16 +188,17 @@ struct Output {
   Channel channel;
   Order order = Order::kValue;
   bool minus_gravity = false;  // accelerometer: specific force
-  int index = -1;              // force element, constraint row (multiplier, the force on the channel) or input
-  Slot offset = -1;            // added to the value
+  int index = -1;  // force element, constraint row (multiplier, the force on the channel) or input
+  Slot offset = -1;  // added to the value
   Dim dim;
-  bool angle = false;          // unit shown as rad, rad/s ...
+  bool angle = false;  // unit shown as rad, rad/s ...
   Loc loc;
 };
 struct Sensor {
-  int output = -1;     // index into Model::outputs
-  std::string type;    // encoder, angle, gyroscope, accelerometer, position, distance, force
-  Slot rate = -1, noise = -1, bias = -1, quantum = -1;  // Hz, standard deviation, offset, step; absent: every step, none
+  int output = -1;   // index into Model::outputs
+  std::string type;  // encoder, angle, gyroscope, accelerometer, position, distance, force
+  Slot rate = -1, noise = -1, bias = -1,
+       quantum = -1;  // Hz, standard deviation, offset, step; absent: every step, none
 };
 
 // ---- initial state ------------------------------------------------------------------------------------------------------
@@ -268,7 +282,8 @@ int find_dof(const Model& model, std::string_view name);
 // All slots from θ. Works for double, dual numbers and complex.
 template <class P>
 void evaluate_slots(const Model& model, std::span<const P> theta, std::span<P> slots) {
-  for (size_t i = 0; i < model.slots.size(); ++i) slots[i] = model.slots[i].template evaluate<P>(theta);
+  for (size_t i = 0; i < model.slots.size(); ++i)
+    slots[i] = model.slots[i].template evaluate<P>(theta);
 }
 
 }  // namespace panto

@@ -22,7 +22,7 @@ struct Node {
   Loc key_loc;  // of its key, for members of tables
 
   Node() = default;
-  Node(double number) : value(number) {}                         // NOLINT: literals read well
+  Node(double number) : value(number) {}                          // NOLINT: literals read well
   Node(int number) : value(static_cast<std::int64_t>(number)) {}  // NOLINT
   Node(const char* text) : value(std::string(text)) {}            // NOLINT
   Node(std::string text) : value(std::move(text)) {}              // NOLINT

@@ -1,0 +1,331 @@
+// The equations of motion (EOM-2, EOM-3, EOM-4) of a rigid tree with loops, as one residual over any scalar:
+//   r = M a + k - Q - Gᵀ λ - B u,   φ and its first two time derivatives,   y.
+// Cost linear in bodies, elements and depth.
+#pragma once
+
+#include "panto/mechanics/rigid/channel.hpp"
+
+namespace panto::rigid {
+
+template <class T>
+struct Arguments {
+  double t = 0;
+  const T* q = nullptr;
+  const T* v = nullptr;
+  const T* a = nullptr;
+  const T* lambda = nullptr;  // nullptr: zero
+  const T* u = nullptr;       // inputs, nullptr: zero
+  const double* u_rate = nullptr;
+};
+
+template <class S, class T>
+struct Equations {
+  using Vec = typename S::template Vec<T>;
+  using Ang = typename S::template Ang<T>;
+
+  Kinematics<S, T> kin;
+  std::vector<Wrench<S, T>> wrench;  // per body (Kinematics index): inertia minus applied forces
+  std::vector<SignalValue> signal;
+  std::vector<T> force;  // per force element: force on its channel
+  // results
+  std::vector<T> r, phi, phi_dot, phi_ddot, y;
+
+  explicit Equations(const Model& m)
+      : kin(m),
+        wrench(m.bodies.size() + 1),
+        signal(m.signals.size()),
+        force(m.forces.size()),
+        r(static_cast<size_t>(m.nv)),
+        phi(m.rows.size()),
+        phi_dot(m.rows.size()),
+        phi_ddot(m.rows.size()),
+        y(m.outputs.size()) {}
+
+  void signals_at(double t) {
+    for (size_t i = 0; i < signal.size(); ++i) signal[i] = kin.model->signals[i].at(t);
+  }
+
+  // Constraint residual at position level (rows of Level::kPosition); needs positions and signals.
+  template <class P>
+  void constraint_positions(const Constants<S, P>& c) {
+    const Model& m = *kin.model;
+    for (int i = 0; i < m.n_position_rows; ++i) {
+      const ConstraintRow& row = m.rows[static_cast<size_t>(i)];
+      const T x = evaluate_channel<Depth::kValue>(kin, c, row.channel).value;
+      if (row.target == TargetKind::kSignal) {
+        phi[static_cast<size_t>(i)] = x - signal[static_cast<size_t>(row.signal)].value;
+      } else {
+        phi[static_cast<size_t>(i)] = x - c[row.constant];
+      }
+    }
+  }
+
+  // Everything: kinematics, r, φ, φ', φ''.
+  template <class P>
+  void evaluate(const Constants<S, P>& c, const Arguments<T>& x) {
+    signals_at(x.t);
+    kin.positions(c, x.q);
+    kin.velocities(x.v);
+    kin.accelerations(c, x.a);
+    forces(c, x);
+  }
+
+  // The same, when the kinematics is already there.
+  template <class P>
+  void forces(const Constants<S, P>& c, const Arguments<T>& x) {
+    const Model& m = *kin.model;
+    for (T& e : r) e = T(0.0);
+    inertia_wrenches(c);
+    for (size_t i = 0; i < m.rows.size(); ++i) constraint(c, x, static_cast<int>(i));
+    for (size_t i = 0; i < m.forces.size(); ++i) force_element(c, static_cast<int>(i));
+    for (const Actuator& actuator : m.actuators) {
+      if (actuator.group >= 0 || !x.u) continue;
+      const auto ch = evaluate_channel<Depth::kValue>(kin, c, actuator.channel);
+      apply(c, actuator.channel, ch.gradient, -x.u[actuator.input]);
+    }
+    backward();
+  }
+
+  // Adds force f on a channel to the accumulated wrenches, with the sign of the left side: pass minus the applied force.
+  template <class P>
+  void apply(const Constants<S, P>& c, const Channel& channel, const Gradient<S, T>& g,
+             const T& f) {
+    if (channel.kind == ChannelKind::kCoordinate) {
+      r[static_cast<size_t>(channel.dof)] += f;
+    } else if (channel.kind == ChannelKind::kSum) {
+      for (int k = channel.first_term; k < channel.first_term + channel.terms; ++k) {
+        const Term& term = kin.model->terms[static_cast<size_t>(k)];
+        r[static_cast<size_t>(term.dof)] += c[term.coefficient] * f;
+      }
+    } else {
+      if (g.a > 0) add(wrench[static_cast<size_t>(g.a)], f, g.on_a);
+      if (g.b > 0) add(wrench[static_cast<size_t>(g.b)], f, g.on_b);
+    }
+  }
+
+  // Outputs (EOM-4), after evaluate().
+  template <class P>
+  void outputs(const Constants<S, P>& c, const Arguments<T>& x) {
+    const Model& m = *kin.model;
+    for (size_t i = 0; i < m.outputs.size(); ++i) {
+      const Output& o = m.outputs[i];
+      T value(0.0);
+      switch (o.kind) {
+        case OutputKind::kChannel: {
+          if (o.order == Order::kValue) {
+            value = evaluate_channel<Depth::kValue>(kin, c, o.channel).value;
+          } else if (o.order == Order::kRate) {
+            value = evaluate_channel<Depth::kRate>(kin, c, o.channel).rate;
+          } else {
+            value = evaluate_channel<Depth::kAcceleration>(kin, c, o.channel).acceleration;
+          }
+          if (o.minus_gravity)
+            value -= dot(axis_of(kin.frame(c, o.channel.frame_b).R, o.channel.axis), c.gravity);
+          break;
+        }
+        case OutputKind::kForceElement:
+          value = force[static_cast<size_t>(o.index)];
+          break;
+        case OutputKind::kMultiplier:
+          if (x.lambda) value = x.lambda[o.index];
+          break;
+        case OutputKind::kInput:
+          if (x.u) value = x.u[o.index];
+          break;
+        case OutputKind::kKinetic:
+          value = kinetic_energy(c);
+          break;
+        case OutputKind::kPotential:
+          value = potential_energy(c);
+          break;
+      }
+      y[i] = value + c[o.offset];
+    }
+  }
+
+  template <class P>
+  T kinetic_energy(const Constants<S, P>& c) const {
+    T sum(0.0);
+    for (size_t i = 0; i < c.bodies.size(); ++i) {
+      const BodyState<S, T>& b = kin.body[i + 1];
+      const Vec v = b.v + spin(b.w, rotate(b.R, c.bodies[i].com));
+      sum += 0.5 * c.bodies[i].mass * dot(v, v);
+      if constexpr (S::kPlanar) {
+        sum += 0.5 * c.bodies[i].inertia * (b.w * b.w);
+      } else {
+        const Vec3<T> w = transpose_times(b.R, b.w);
+        sum += 0.5 * dot(w, c.bodies[i].inertia * w);
+      }
+    }
+    return sum;
+  }
+
+  // Gravity and linear springs. The work of tables, friction, dampers and applied forces is integrated by power().
+  template <class P>
+  T potential_energy(const Constants<S, P>& c) const {
+    T sum(0.0);
+    for (size_t i = 0; i < c.bodies.size(); ++i) {
+      const BodyState<S, T>& b = kin.body[i + 1];
+      sum -= c.bodies[i].mass * dot(b.p + rotate(b.R, c.bodies[i].com), c.gravity);
+    }
+    for (const ForceElement& e : kin.model->forces) {
+      if (e.law != LawKind::kSpringDamper) continue;
+      const T x = evaluate_channel<Depth::kValue>(kin, c, e.channel).value - c[e.free];
+      sum += 0.5 * c[e.stiffness] * (x * x) + c[e.preload] * x;
+    }
+    return sum;
+  }
+
+  // Power that enters (applied forces, actuators, drivers) and power that dampers, friction and tabulated springs take out. After evaluate().
+  template <class P>
+  void power(const Constants<S, P>& c, const Arguments<T>& x, T& entering, T& taken) const {
+    const Model& m = *kin.model;
+    entering = T(0.0);
+    taken = T(0.0);
+    for (size_t i = 0; i < m.forces.size(); ++i) {
+      const ForceElement& e = m.forces[i];
+      const auto ch = evaluate_channel<Depth::kRate>(kin, c, e.channel);
+      if (e.law == LawKind::kApplied) {
+        entering += force[i] * ch.rate;
+      } else if (e.law == LawKind::kSpringDamper) {
+        taken += c[e.damping] * (ch.rate * ch.rate);
+      } else {
+        taken -= force[i] * ch.rate;
+      }
+    }
+    for (const Actuator& actuator : m.actuators)
+      if (actuator.group < 0 && x.u)
+        entering +=
+            x.u[actuator.input] * evaluate_channel<Depth::kRate>(kin, c, actuator.channel).rate;
+    for (size_t i = 0; i < m.rows.size(); ++i)
+      if (m.rows[i].target != TargetKind::kConstant && x.lambda)
+        entering += x.lambda[i] * evaluate_channel<Depth::kRate>(kin, c, m.rows[i].channel).rate;
+  }
+
+ private:
+  static void add(Wrench<S, T>& w, const T& f, const Wrench<S, T>& g) {
+    w.n += f * g.n;
+    w.f += f * g.f;
+  }
+
+  template <class P>
+  void inertia_wrenches(const Constants<S, P>& c) {
+    for (size_t i = 0; i < c.bodies.size(); ++i) {
+      const BodyConstants<S, P>& k = c.bodies[i];
+      const BodyState<S, T>& b = kin.body[i + 1];
+      Wrench<S, T>& w = wrench[i + 1];
+      if (kin.model->bodies[i].solids.empty()) {
+        w = {};
+        continue;
+      }
+      const Vec com = rotate(b.R, k.com);
+      w.f = k.mass * (b.a + spin(b.al, com) + centripetal(b.w, com) - c.gravity);
+      w.n = moment(com, w.f);
+      if constexpr (S::kPlanar) {
+        w.n += k.inertia * b.al;
+      } else {
+        const Vec3<T> omega = transpose_times(b.R, b.w), alpha = transpose_times(b.R, b.al);
+        w.n += b.R * (k.inertia * alpha + cross(omega, k.inertia * omega));
+      }
+    }
+    wrench[0] = {};
+  }
+
+  template <class P>
+  void constraint(const Constants<S, P>& c, const Arguments<T>& x, int index) {
+    const auto i = static_cast<size_t>(index);
+    const ConstraintRow& row = kin.model->rows[i];
+    const auto ch = evaluate_channel<Depth::kAcceleration>(kin, c, row.channel);
+    if (x.lambda) apply(c, row.channel, ch.gradient, -x.lambda[i]);
+    phi[i] = ch.value;
+    phi_dot[i] = ch.rate;
+    phi_ddot[i] = ch.acceleration;
+    const auto input = [&] { return x.u ? x.u[row.input] : T(0.0); };
+    switch (row.target) {
+      case TargetKind::kConstant:
+        phi[i] -= c[row.constant];
+        break;
+      case TargetKind::kSignal: {
+        const SignalValue& s = signal[static_cast<size_t>(row.signal)];
+        phi[i] -= s.value;
+        phi_dot[i] -= s.rate;
+        phi_ddot[i] -= s.acceleration;
+        break;
+      }
+      case TargetKind::kDrive0:
+        phi_dot[i] -= input();
+        if (x.u_rate) phi_ddot[i] -= x.u_rate[row.input];
+        break;
+      case TargetKind::kDrive1:
+        phi_ddot[i] -= (input() - ch.rate) / c[row.tau];
+        break;
+      case TargetKind::kDrive2: {
+        const P w = c[row.omega];
+        phi_ddot[i] += (2.0 * c[row.zeta] * w) * ch.rate + (w * w) * (ch.value - input());
+        break;
+      }
+    }
+  }
+
+  template <class P>
+  void force_element(const Constants<S, P>& c, int index) {
+    using std::tanh;
+    const auto i = static_cast<size_t>(index);
+    const ForceElement& e = kin.model->forces[i];
+    const auto ch = evaluate_channel<Depth::kRate>(kin, c, e.channel);
+    T f(0.0);
+    switch (e.law) {
+      case LawKind::kSpringDamper:
+        f = -(c[e.stiffness] * (ch.value - c[e.free]) + c[e.damping] * ch.rate + c[e.preload]);
+        break;
+      case LawKind::kTable: {
+        const T x = ch.value - c[e.free];
+        f = -(table_value(kin.model->tables[static_cast<size_t>(e.table)], x) +
+              c[e.damping] * ch.rate + c[e.preload]);
+        break;
+      }
+      case LawKind::kApplied:
+        f = T(signal[static_cast<size_t>(e.signal)].value);
+        break;
+      case LawKind::kFriction:
+        f = -(c[e.level] * tanh(ch.rate / c[e.speed]) + c[e.damping] * ch.rate);
+        break;
+    }
+    force[i] = f;
+    apply(c, e.channel, ch.gradient, -f);
+  }
+
+  // A table of doubles seen by any scalar: value plus slope times the infinitesimal part.
+  static T table_value(const Signal& table, const T& x) {
+    if constexpr (std::is_same_v<T, double>) {
+      return table.at(x).value;
+    } else if constexpr (requires { x.a; }) {
+      const SignalValue s = table.at(x.a);
+      return s.value + s.rate * (x - x.a);
+    } else {
+      const SignalValue s = table.at(x.real());
+      return s.value + s.rate * (x - x.real());
+    }
+  }
+
+  // Projects the accumulated wrenches on the joints, from the tips inward.
+  void backward() {
+    const Model& m = *kin.model;
+    for (int i = static_cast<int>(m.joints.size()) - 1; i >= 0; --i) {
+      const Joint& j = m.joints[static_cast<size_t>(i)];
+      const Wrench<S, T>& w = wrench[static_cast<size_t>(i + 1)];
+      for (int k = j.v; k < j.v + j.nv; ++k) {
+        const Column<S, T>& s = kin.column[static_cast<size_t>(k)];
+        T& e = r[static_cast<size_t>(k)];
+        if (j.type != JointType::kPrismatic) e += inner(s.w, w.n);
+        if (j.type == JointType::kPrismatic || j.child_frame >= 0) e += dot(s.v, w.f);
+      }
+      if (j.parent == kGround) continue;
+      Wrench<S, T>& parent = wrench[static_cast<size_t>(j.parent + 1)];
+      parent.f += w.f;
+      parent.n += w.n + moment(kin.body[static_cast<size_t>(i + 1)].d, w.f);
+    }
+  }
+};
+
+}  // namespace panto::rigid

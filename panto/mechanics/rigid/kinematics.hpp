@@ -1,0 +1,228 @@
+// Motion of every body of the tree from coordinates, speeds and accelerations, by recursion from the ground outward.
+// Body state is kept in world axes at the body origin; accelerations are the classical ones (second derivative of position).
+#pragma once
+
+#include <vector>
+
+#include "panto/mechanics/rigid/constants.hpp"
+
+namespace panto::rigid {
+
+template <class S, class T>
+struct BodyState {
+  typename S::template Rot<T> R;   // X_WB
+  typename S::template Vec<T> p;   // p_WB
+  typename S::template Vec<T> d;   // from the parent's origin to this origin
+  T angle;                         // planar orientation, continuous
+  typename S::template Ang<T> w;   // angular velocity
+  typename S::template Vec<T> v;   // velocity of the origin
+  typename S::template Ang<T> al;  // angular acceleration
+  typename S::template Vec<T> a;   // acceleration of the origin
+};
+
+// Motion of the child origin per unit of one speed.
+template <class S, class T>
+struct Column {
+  typename S::template Ang<T> w;
+  typename S::template Vec<T> v;
+};
+
+// Pose of a frame: r from its body's origin.
+template <class S, class T>
+struct FrameState {
+  int body = 0;  // index into Kinematics::body, 0 is the ground
+  typename S::template Vec<T> r;
+  typename S::template Rot<T> R;
+};
+
+template <class S, class T>
+struct Kinematics {
+  using Vec = typename S::template Vec<T>;
+  using Ang = typename S::template Ang<T>;
+  using Rot = typename S::template Rot<T>;
+
+  const Model* model = nullptr;
+  std::vector<BodyState<S, T>> body;  // 0 ground, i + 1 body i
+  std::vector<Column<S, T>> column;   // per speed
+  std::vector<int> dof_coordinate;    // speed -> coordinate of 1-dof joints, -1 otherwise
+  const T* q = nullptr;               // of the last positions() call
+  const T* v = nullptr;
+  const T* a = nullptr;
+
+  explicit Kinematics(const Model& m)
+      : model(&m), body(m.bodies.size() + 1), column(static_cast<size_t>(m.nv)) {
+    BodyState<S, T>& g = body[0];
+    g.R = unit();
+    g.p = g.d = g.v = g.a = Vec{};
+    g.w = g.al = Ang{};
+    g.angle = T(0.0);
+    dof_coordinate.assign(static_cast<size_t>(m.nv), -1);
+    for (const Joint& j : m.joints)
+      if (j.nv == 1) dof_coordinate[static_cast<size_t>(j.v)] = j.q;
+  }
+
+  static Rot unit() {
+    if constexpr (S::kPlanar) {
+      return Rot{};
+    } else {
+      return identity3<T>();
+    }
+  }
+
+  template <class P>
+  void positions(const Constants<S, P>& c, const T* coordinates) {
+    q = coordinates;
+    for (size_t i = 0; i < model->joints.size(); ++i) {
+      const Joint& j = model->joints[i];
+      const BodyState<S, T>& parent = body[static_cast<size_t>(j.parent + 1)];
+      BodyState<S, T>& b = body[i + 1];
+      Vec d{};  // parent's origin to the joint
+      bool at_parent = true;
+      Rot R = parent.R;
+      T angle = parent.angle;
+      if (j.parent_frame >= 0) {
+        const auto& f = c.frames[static_cast<size_t>(j.parent_frame)];
+        if (f.moved) {
+          d = rotate(parent.R, f.r);
+          at_parent = false;
+        }
+        if (f.turned) {
+          R = compose(parent.R, f.R);
+          if constexpr (S::kPlanar) angle += f.angle;
+        }
+      }
+      const auto child =
+          j.child_frame >= 0 ? &c.frames[static_cast<size_t>(j.child_frame)] : nullptr;
+      const Vec to_joint = d;
+      switch (j.type) {
+        case JointType::kWeld:
+          break;
+        case JointType::kRevolute: {
+          const T& angle_q = coordinates[j.q];
+          if constexpr (S::kPlanar) {
+            R = compose(R, turn(angle_q));
+            angle += angle_q;
+            column[static_cast<size_t>(j.v)].w = T(1.0);
+          } else {
+            const Vec3<double> k{j.axis[0], j.axis[1], j.axis[2]};
+            column[static_cast<size_t>(j.v)].w = k.z == 1.0   ? R.z
+                                                 : k.x == 1.0 ? R.x
+                                                 : k.y == 1.0 ? R.y
+                                                              : rotate(R, k);
+            R = turn_about(R, k, angle_q);
+          }
+          break;
+        }
+        case JointType::kPrismatic: {
+          Vec axis;
+          if constexpr (S::kPlanar) {
+            axis = rotate(R, Vec2<double>{j.axis[0], j.axis[1]});
+          } else {
+            axis = rotate(R, Vec3<double>{j.axis[0], j.axis[1], j.axis[2]});
+          }
+          column[static_cast<size_t>(j.v)].w = Ang{};
+          column[static_cast<size_t>(j.v)].v = axis;
+          d += coordinates[j.q] * axis;
+          at_parent = false;
+          break;
+        }
+        case JointType::kSpherical: {
+          if constexpr (!S::kPlanar) {
+            const T* u = coordinates + j.q;
+            R = compose(R, quaternion_rotation(u[0], u[1], u[2], u[3]));
+            column[static_cast<size_t>(j.v)].w = R.x;
+            column[static_cast<size_t>(j.v) + 1].w = R.y;
+            column[static_cast<size_t>(j.v) + 2].w = R.z;
+          }
+          break;
+        }
+      }
+      if (child && child->turned) {
+        R = compose_reverse(R, child->R);
+        if constexpr (S::kPlanar) angle -= child->angle;
+      }
+      b.R = R;
+      b.angle = angle;
+      const bool offset = child && child->moved;
+      if (offset) d -= rotate(R, child->r);
+      b.d = d;
+      b.p = at_parent && !offset ? parent.p : parent.p + d;
+      if (j.type == JointType::kRevolute || j.type == JointType::kSpherical) {
+        for (int k = 0; k < j.nv; ++k) {
+          Column<S, T>& s = column[static_cast<size_t>(j.v + k)];
+          s.v = offset ? spin(s.w, d - to_joint) : Vec{};
+        }
+      }
+    }
+  }
+
+  void velocities(const T* speeds) {
+    v = speeds;
+    for (size_t i = 0; i < model->joints.size(); ++i) {
+      const Joint& j = model->joints[i];
+      const BodyState<S, T>& parent = body[static_cast<size_t>(j.parent + 1)];
+      BodyState<S, T>& b = body[i + 1];
+      b.w = parent.w;
+      if (j.parent == kGround) {
+        b.v = Vec{};
+      } else {
+        b.v = parent.v + spin(parent.w, b.d);
+      }
+      for (int k = j.v; k < j.v + j.nv; ++k) {
+        const Column<S, T>& s = column[static_cast<size_t>(k)];
+        if (j.type != JointType::kPrismatic) b.w += speeds[k] * s.w;
+        if (j.type == JointType::kPrismatic || j.child_frame >= 0) b.v += speeds[k] * s.v;
+      }
+    }
+  }
+
+  template <class P>
+  void accelerations(const Constants<S, P>& c, const T* acc) {
+    a = acc;
+    for (size_t i = 0; i < model->joints.size(); ++i) {
+      const Joint& j = model->joints[i];
+      const BodyState<S, T>& parent = body[static_cast<size_t>(j.parent + 1)];
+      BodyState<S, T>& b = body[i + 1];
+      const bool grounded = j.parent == kGround;
+      b.al = parent.al;
+      if (j.type == JointType::kPrismatic) {
+        const Column<S, T>& s = column[static_cast<size_t>(j.v)];
+        b.a = acc[j.v] * s.v;
+        if (!grounded)
+          b.a += parent.a + spin(parent.al, b.d) + centripetal(parent.w, b.d) +
+                 spin(parent.w, (2.0 * v[j.v]) * s.v);
+        continue;
+      }
+      for (int k = j.v; k < j.v + j.nv; ++k) b.al += acc[k] * column[static_cast<size_t>(k)].w;
+      if constexpr (!S::kPlanar)
+        if (!grounded && j.nv > 0) b.al += spin(parent.w, b.w - parent.w);
+      const bool offset = j.child_frame >= 0 && c.frames[static_cast<size_t>(j.child_frame)].moved;
+      if (offset) {
+        const Vec e = -rotate(
+            b.R,
+            c.frames[static_cast<size_t>(j.child_frame)].r);  // joint to origin, fixed in the child
+        const Vec to_joint = b.d - e;
+        b.a = spin(b.al, e) + centripetal(b.w, e);
+        if (!grounded)
+          b.a += parent.a + spin(parent.al, to_joint) + centripetal(parent.w, to_joint);
+      } else if (grounded) {
+        b.a = Vec{};
+      } else {
+        b.a = parent.a + spin(parent.al, b.d) + centripetal(parent.w, b.d);
+      }
+    }
+  }
+
+  template <class P>
+  FrameState<S, T> frame(const Constants<S, P>& c, int index) const {
+    if (index < 0) return {0, Vec{}, unit()};
+    const auto& f = c.frames[static_cast<size_t>(index)];
+    const BodyState<S, T>& b = body[static_cast<size_t>(f.body + 1)];
+    FrameState<S, T> s{f.body + 1, Vec{}, b.R};
+    if (f.moved) s.r = rotate(b.R, f.r);
+    if (f.turned) s.R = compose(b.R, f.R);
+    return s;
+  }
+};
+
+}  // namespace panto::rigid

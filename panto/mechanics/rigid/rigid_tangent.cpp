@@ -1,0 +1,240 @@
+// Derivatives of the residual. State directions by dual numbers, eight at a time, columns that never meet in an equation sharing a lane
+// (structure.hpp); a, λ and u enter linearly and are read off M, G and B; θ by dual constants.
+#include <algorithm>
+
+#include "panto/mechanics/rigid/rigid_workspace.hpp"
+
+namespace panto::rigid {
+
+namespace {
+
+void clear(std::vector<Dual>& x) {
+  for (Dual& e : x) e.v.setZero();
+}
+
+}  // namespace
+
+template <class S>
+void RigidWorkspace<S>::seed_point(const Point& x) {
+  if (!dual_) dual_ = std::make_unique<DualScratch>(model_);
+  DualScratch& d = *dual_;
+  const auto copy = [](View from, std::vector<Dual>& to) {
+    for (size_t i = 0; i < to.size(); ++i) to[i] = Dual(i < from.size() ? from[i] : 0.0);
+  };
+  copy(x.q, d.q);
+  copy(x.v, d.v);
+  copy(x.a, d.a);
+  copy(x.lambda, d.lambda);
+  copy(x.u, d.u);
+}
+
+template <class S>
+template <class P>
+void RigidWorkspace<S>::sweep(const Constants<S, P>& c, const Point& x) {
+  DualScratch& d = *dual_;
+  Arguments<Dual> p;
+  p.t = x.t;
+  p.q = d.q.data();
+  p.v = d.v.data();
+  p.a = d.a.data();
+  p.lambda = d.lambda.data();
+  p.u = d.u.data();
+  p.u_rate = x.u_rate.empty() ? nullptr : x.u_rate.data();
+  d.eq.evaluate(c, p);
+}
+
+template <class S>
+void RigidWorkspace<S>::tangent(const Point& x, const Blocks& blocks, Tangent& out) {
+  seed_point(x);
+  if (blocks.q || blocks.v) tangent_state(x, blocks, out);
+  if (blocks.a || blocks.lambda || blocks.u) tangent_linear(x, blocks, out);
+  if (!blocks.theta.empty()) tangent_theta(x, blocks, out);
+}
+
+template <class S>
+void RigidWorkspace<S>::tangent_state(const Point& x, const Blocks& blocks, Tangent& out) {
+  DualScratch& d = *dual_;
+  const int nv = model_.nv, np = model_.n_position_rows, npv = np + model_.n_velocity_rows,
+            m = model_.n_rows();
+  const auto ny = static_cast<int>(model_.outputs.size());
+  const std::vector<int>& colour = blocks.y ? structure_.colour_with_outputs : structure_.colour;
+  const int colours = blocks.y ? structure_.colours_with_outputs : structure_.colours;
+  if (blocks.q) {
+    out.r_q.setZero(nv, nv);
+    out.phi_q.setZero(np, nv);
+    out.phi_dot_q.setZero(npv, nv);
+    out.phi_ddot_q.setZero(m, nv);
+    if (blocks.y) out.y_q.setZero(ny, nv);
+  }
+  if (blocks.v) {
+    out.r_v.setZero(nv, nv);
+    out.phi_dot_v.setZero(npv, nv);
+    out.phi_ddot_v.setZero(m, nv);
+    if (blocks.y) out.y_v.setZero(ny, nv);
+  }
+  // Lane l of the whole sweep: colour l for δq, then colour l - colours for v.
+  const int lanes = (blocks.q ? colours : 0) + (blocks.v ? colours : 0);
+  const int first_v = blocks.q ? colours : 0;
+  for (int base = 0; base < lanes; base += kDualLanes) {
+    clear(d.q);
+    clear(d.v);
+    const auto lane_of = [&](int dof, bool position) {
+      const int lane = colour[static_cast<size_t>(dof)] + (position ? 0 : first_v) - base;
+      return (position ? blocks.q : blocks.v) && lane >= 0 && lane < kDualLanes ? lane : -1;
+    };
+    for (const Joint& j : model_.joints) {
+      if (j.type == JointType::kSpherical) {
+        // q̇ = ½ q ⊗ (0, ω): the columns of N.
+        const double w = d.q[static_cast<size_t>(j.q)].a, qx = d.q[static_cast<size_t>(j.q) + 1].a,
+                     qy = d.q[static_cast<size_t>(j.q) + 2].a,
+                     qz = d.q[static_cast<size_t>(j.q) + 3].a;
+        const double n[3][4] = {{-qx, w, qz, -qy}, {-qy, -qz, w, qx}, {-qz, qy, -qx, w}};
+        for (int k = 0; k < 3; ++k) {
+          if (const int lane = lane_of(j.v + k, true); lane >= 0)
+            for (int e = 0; e < 4; ++e) d.q[static_cast<size_t>(j.q + e)].v[lane] += 0.5 * n[k][e];
+          if (const int lane = lane_of(j.v + k, false); lane >= 0)
+            d.v[static_cast<size_t>(j.v + k)].v[lane] = 1;
+        }
+      } else if (j.nv == 1) {
+        if (const int lane = lane_of(j.v, true); lane >= 0)
+          d.q[static_cast<size_t>(j.q)].v[lane] = 1;
+        if (const int lane = lane_of(j.v, false); lane >= 0)
+          d.v[static_cast<size_t>(j.v)].v[lane] = 1;
+      }
+    }
+    sweep(c_, x);
+    const auto gather = [&](const std::vector<Dual>& from, int rows,
+                            const std::vector<std::vector<int>>& dofs, bool position,
+                            Eigen::MatrixXd& to) {
+      for (int i = 0; i < rows; ++i)
+        for (int dof : dofs[static_cast<size_t>(i)])
+          if (const int lane = lane_of(dof, position); lane >= 0)
+            to(i, dof) = from[static_cast<size_t>(i)].v[lane];
+    };
+    if (blocks.q) {
+      gather(d.eq.r, nv, structure_.r_dofs, true, out.r_q);
+      gather(d.eq.phi, np, structure_.row_dofs, true, out.phi_q);
+      gather(d.eq.phi_dot, npv, structure_.row_dofs, true, out.phi_dot_q);
+      gather(d.eq.phi_ddot, m, structure_.row_dofs, true, out.phi_ddot_q);
+    }
+    if (blocks.v) {
+      gather(d.eq.r, nv, structure_.r_dofs, false, out.r_v);
+      gather(d.eq.phi_dot, npv, structure_.row_dofs, false, out.phi_dot_v);
+      gather(d.eq.phi_ddot, m, structure_.row_dofs, false, out.phi_ddot_v);
+    }
+    if (blocks.y) {
+      Arguments<Dual> p;
+      p.lambda = d.lambda.data();
+      p.u = d.u.data();
+      d.eq.outputs(c_, p);
+      if (blocks.q) gather(d.eq.y, ny, structure_.y_dofs, true, out.y_q);
+      if (blocks.v) gather(d.eq.y, ny, structure_.y_dofs, false, out.y_v);
+    }
+  }
+  clear(d.q);
+  clear(d.v);
+}
+
+template <class S>
+void RigidWorkspace<S>::tangent_linear(const Point& x, const Blocks& blocks, Tangent& out) {
+  const int nv = model_.nv, m = model_.n_rows(), nu = model_.nu();
+  set_positions(x.q);
+  if (blocks.a) {
+    mass_.evaluate(eq_.kin, c_);
+    mass_.dense(out.r_a);
+  }
+  if (blocks.a || blocks.lambda) {
+    jacobian();
+    out.phi_ddot_a.setZero(m, nv);
+    for (int i = 0; i < m; ++i)
+      for (int k = g_.start[static_cast<size_t>(i)]; k < g_.start[static_cast<size_t>(i) + 1]; ++k)
+        out.phi_ddot_a(i, g_.column[static_cast<size_t>(k)]) = g_.value[static_cast<size_t>(k)];
+  }
+  if (blocks.lambda) out.r_lambda = -out.phi_ddot_a.transpose();
+  if (blocks.u) {
+    out.r_u.setZero(nv, nu);
+    for (const Actuator& actuator : model_.actuators) {
+      if (actuator.group >= 0) continue;
+      Eigen::VectorXd gradient(nv);
+      channel(actuator.channel, Order::kValue, x.q, {}, {gradient.data(), static_cast<size_t>(nv)});
+      out.r_u.col(actuator.input) -= gradient;
+    }
+    out.phi_dot_u.setZero(model_.n_position_rows + model_.n_velocity_rows, nu);
+    out.phi_ddot_u.setZero(m, nu);
+    for (int i = 0; i < m; ++i) {
+      const ConstraintRow& row = model_.rows[static_cast<size_t>(i)];
+      if (row.target == TargetKind::kDrive0) out.phi_dot_u(i, row.input) = -1;
+      if (row.target == TargetKind::kDrive1) out.phi_ddot_u(i, row.input) = -1 / c_[row.tau];
+      if (row.target == TargetKind::kDrive2)
+        out.phi_ddot_u(i, row.input) = -c_[row.omega] * c_[row.omega];
+    }
+  }
+  if (!blocks.y) return;
+  // Output rows by dual numbers: one column per lane.
+  DualScratch& d = *dual_;
+  const auto ny = static_cast<int>(model_.outputs.size());
+  const auto columns = [&](std::vector<Dual>& seeds, Eigen::MatrixXd& to) {
+    const auto n = static_cast<int>(seeds.size());
+    to.setZero(ny, n);
+    for (int base = 0; base < n; base += kDualLanes) {
+      clear(seeds);
+      const int count = std::min(kDualLanes, n - base);
+      for (int k = 0; k < count; ++k) seeds[static_cast<size_t>(base + k)].v[k] = 1;
+      sweep(c_, x);
+      Arguments<Dual> p;
+      p.lambda = d.lambda.data();
+      p.u = d.u.data();
+      d.eq.outputs(c_, p);
+      for (int i = 0; i < ny; ++i)
+        for (int k = 0; k < count; ++k) to(i, base + k) = d.eq.y[static_cast<size_t>(i)].v[k];
+    }
+    clear(seeds);
+  };
+  if (blocks.a) columns(d.a, out.y_a);
+  if (blocks.lambda) columns(d.lambda, out.y_lambda);
+  if (blocks.u) columns(d.u, out.y_u);
+}
+
+template <class S>
+void RigidWorkspace<S>::tangent_theta(const Point& x, const Blocks& blocks, Tangent& out) {
+  DualScratch& d = *dual_;
+  const int nv = model_.nv, np = model_.n_position_rows, npv = np + model_.n_velocity_rows,
+            m = model_.n_rows();
+  const auto ny = static_cast<int>(model_.outputs.size()),
+             n = static_cast<int>(blocks.theta.size());
+  out.r_theta.setZero(nv, n);
+  out.phi_theta.setZero(np, n);
+  out.phi_dot_theta.setZero(npv, n);
+  out.phi_ddot_theta.setZero(m, n);
+  if (blocks.y) out.y_theta.setZero(ny, n);
+  std::vector<Dual> theta(static_cast<size_t>(params_.values.size()));
+  for (int base = 0; base < n; base += kDualLanes) {
+    const int count = std::min(kDualLanes, n - base);
+    for (size_t i = 0; i < theta.size(); ++i)
+      theta[i] = Dual(params_.values(static_cast<Eigen::Index>(i)));
+    for (int k = 0; k < count; ++k)
+      theta[static_cast<size_t>(blocks.theta[static_cast<size_t>(base + k)])].v[k] = 1;
+    const auto constants = bake<S, Dual>(model_, std::span<const Dual>(theta));
+    sweep(constants, x);
+    const auto scatter = [&](const std::vector<Dual>& from, int rows, Eigen::MatrixXd& to) {
+      for (int i = 0; i < rows; ++i)
+        for (int k = 0; k < count; ++k) to(i, base + k) = from[static_cast<size_t>(i)].v[k];
+    };
+    scatter(d.eq.r, nv, out.r_theta);
+    scatter(d.eq.phi, np, out.phi_theta);
+    scatter(d.eq.phi_dot, npv, out.phi_dot_theta);
+    scatter(d.eq.phi_ddot, m, out.phi_ddot_theta);
+    if (blocks.y) {
+      Arguments<Dual> p;
+      p.lambda = d.lambda.data();
+      p.u = d.u.data();
+      d.eq.outputs(constants, p);
+      scatter(d.eq.y, ny, out.y_theta);
+    }
+  }
+}
+
+template void RigidWorkspace<Planar>::tangent(const Point&, const Blocks&, Tangent&);
+template void RigidWorkspace<Spatial>::tangent(const Point&, const Blocks&, Tangent&);
+
+}  // namespace panto::rigid

@@ -1,0 +1,504 @@
+#include "panto/mechanics/rigid/rigid_workspace.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "panto/base/contract.hpp"
+
+namespace panto::rigid {
+
+namespace {
+
+constexpr double kClosureTolerance = 1e-12;  // of position rows, relative to the mechanism's length
+constexpr double kRedundantTolerance =
+    1e-6;  // a redundant row further off than this is no longer redundant
+constexpr int kClosureIterations = 20;
+
+int body_index(const Model& m, int frame) {
+  return frame < 0 ? 0 : m.frames[static_cast<size_t>(frame)].body + 1;
+}
+
+// Lowest body (Kinematics index) on which both bodies hang.
+int meeting_point(const Model& m, int a, int b) {
+  while (a != b) {
+    int& later = a > b ? a : b;
+    later = m.joints[static_cast<size_t>(later - 1)].parent + 1;
+  }
+  return a;
+}
+
+}  // namespace
+
+template <class S>
+RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
+    : Workspace(model),
+      structure_(model),
+      eq_(model),
+      mass_(model, structure_),
+      g_(structure_.g_pattern),
+      lu_(g_, std::array<int, 3>{model.n_position_rows,
+                                 model.n_position_rows + model.n_velocity_rows, model.n_rows()}),
+      weight_(static_cast<size_t>(model.nv), 1.0) {
+  for (const ConstraintRow& row : model.rows) {
+    const Channel& ch = row.channel;
+    const bool one_sided = rate_only(ch.kind);
+    stop_.push_back(one_sided ? 0
+                              : meeting_point(model, body_index(model, ch.frame_a),
+                                              body_index(model, ch.frame_b)));
+  }
+  for (int d : model.preferred) weight_[static_cast<size_t>(d)] = 1e-3;
+  const auto nv = static_cast<size_t>(model.nv), m = model.rows.size();
+  q_.resize(static_cast<size_t>(model.nq));
+  row_.assign(nv, 0.0);
+  zero_.assign(std::max(nv, m), 0.0);
+  bias_.resize(nv);
+  particular_.resize(nv);
+  force_.resize(nv);
+  right_.resize(std::max(nv, m));
+  basis_.resize(nv * nv);
+  mass_basis_.resize(nv * nv);
+  reduced_.resize(nv * nv);
+  reduced_force_.resize(nv);
+  set_parameters(params);
+}
+
+template <class S>
+void RigidWorkspace<S>::set_parameters(const Params& params) {
+  PANTO_EXPECT(static_cast<size_t>(params.values.size()) == model_.parameters.size(),
+               "parameters belong to another model");
+  params_ = params;
+  c_ = bake<S, double>(model_, std::span<const double>(params.values.data(),
+                                                       static_cast<size_t>(params.values.size())));
+  length_ = 0;
+  for (const auto& f : c_.frames) length_ = std::max(length_, std::sqrt(dot(f.r, f.r)));
+  if (length_ == 0) length_ = 1;
+}
+
+template <class S>
+Arguments<double> RigidWorkspace<S>::arguments(const Point& x) {
+  Arguments<double> p;
+  p.t = x.t;
+  p.q = x.q.data();
+  p.v = x.v.data();
+  p.a = x.a.data();
+  p.lambda = x.lambda.empty() ? nullptr : x.lambda.data();
+  p.u = x.u.empty() ? nullptr : x.u.data();
+  p.u_rate = x.u_rate.empty() ? nullptr : x.u_rate.data();
+  return p;
+}
+
+template <class S>
+void RigidWorkspace<S>::set_positions(View q) {
+  std::copy(q.begin(), q.end(), q_.begin());
+  eq_.kin.positions(c_, q_.data());
+}
+
+template <class S>
+void RigidWorkspace<S>::residual(const Point& x, bool with_outputs, Residual& out) {
+  const Arguments<double> p = arguments(x);
+  eq_.evaluate(c_, p);
+  const auto map = [](const std::vector<double>& s, int n) {
+    return Eigen::Map<const Eigen::VectorXd>(s.data(), n);
+  };
+  out.r = map(eq_.r, model_.nv);
+  out.phi = map(eq_.phi, model_.n_position_rows);
+  out.phi_dot = map(eq_.phi_dot, model_.n_position_rows + model_.n_velocity_rows);
+  out.phi_ddot = map(eq_.phi_ddot, model_.n_rows());
+  if (with_outputs) {
+    eq_.outputs(c_, p);
+    out.y = map(eq_.y, static_cast<int>(model_.outputs.size()));
+  }
+}
+
+template <class S>
+void RigidWorkspace<S>::mass_matrix(View q, Eigen::MatrixXd& mass) {
+  set_positions(q);
+  mass_.evaluate(eq_.kin, c_);
+  mass_.dense(mass);
+}
+
+template <class S>
+void RigidWorkspace<S>::constraint_jacobian(double t, View q, Eigen::MatrixXd& g) {
+  eq_.signals_at(t);
+  set_positions(q);
+  jacobian();
+  g.setZero(model_.n_rows(), model_.nv);
+  for (int i = 0; i < g_.rows(); ++i)
+    for (int k = g_.start[static_cast<size_t>(i)]; k < g_.start[static_cast<size_t>(i) + 1]; ++k)
+      g(i, g_.column[static_cast<size_t>(k)]) = g_.value[static_cast<size_t>(k)];
+}
+
+template <class S>
+void RigidWorkspace<S>::outputs(const Point& x, MutableView y) {
+  const Arguments<double> p = arguments(x);
+  eq_.evaluate(c_, p);
+  eq_.outputs(c_, p);
+  std::copy(eq_.y.begin(), eq_.y.end(), y.begin());
+}
+
+template <class S>
+Energy RigidWorkspace<S>::energy(View q, View v) {
+  set_positions(q);
+  eq_.kin.velocities(v.data());
+  return {eq_.kinetic_energy(c_), eq_.potential_energy(c_)};
+}
+
+template <class S>
+void RigidWorkspace<S>::power(const Point& x, double& entering, double& taken) {
+  const Arguments<double> p = arguments(x);
+  eq_.evaluate(c_, p);
+  eq_.power(c_, p, entering, taken);
+}
+
+template <class S>
+void RigidWorkspace<S>::last_power(View u, View lambda, double& entering, double& taken) noexcept {
+  Arguments<double> p;
+  p.u = u.empty() ? nullptr : u.data();
+  p.lambda = lambda.empty() ? nullptr : lambda.data();
+  eq_.power(c_, p, entering, taken);
+}
+
+template <class S>
+void RigidWorkspace<S>::reactions(const Point& x, std::vector<JointReaction>& out) {
+  eq_.evaluate(c_, arguments(x));
+  out.resize(model_.joints.size());
+  for (size_t i = 0; i < model_.joints.size(); ++i) {
+    const Joint& j = model_.joints[i];
+    const auto& w = eq_.wrench[i + 1];
+    auto n = w.n;
+    if (j.child_frame >= 0)
+      n -= moment(rotate(eq_.kin.body[i + 1].R, c_.frames[static_cast<size_t>(j.child_frame)].r),
+                  w.f);
+    if constexpr (S::kPlanar) {
+      out[i] = {{w.f.x, w.f.y, 0}, {0, 0, n}};
+    } else {
+      out[i] = {{w.f.x, w.f.y, w.f.z}, {n.x, n.y, n.z}};
+    }
+  }
+}
+
+template <class S>
+double RigidWorkspace<S>::channel(const Channel& ch, Order order, View q, View v,
+                                  MutableView gradient) {
+  set_positions(q);
+  if (!v.empty()) eq_.kin.velocities(v.data());
+  ChannelValue<S, double> value = order == Order::kValue
+                                      ? evaluate_channel<Depth::kValue>(eq_.kin, c_, ch)
+                                      : evaluate_channel<Depth::kRate>(eq_.kin, c_, ch);
+  if (!gradient.empty()) {
+    std::fill(gradient.begin(), gradient.end(), 0.0);
+    if (ch.kind == ChannelKind::kCoordinate) {
+      gradient[static_cast<size_t>(ch.dof)] = 1;
+    } else if (ch.kind == ChannelKind::kSum) {
+      for (int k = ch.first_term; k < ch.first_term + ch.terms; ++k)
+        gradient[static_cast<size_t>(model_.terms[static_cast<size_t>(k)].dof)] +=
+            c_[model_.terms[static_cast<size_t>(k)].coefficient];
+    } else {
+      project(value.gradient.a, value.gradient.on_a, 0, gradient.data());
+      project(value.gradient.b, value.gradient.on_b, 0, gradient.data());
+    }
+  }
+  return order == Order::kValue ? value.value : value.rate;
+}
+
+namespace {
+
+template <class S, class R, class V>
+FramePose pose(const R& rot, const V& p) {
+  if constexpr (S::kPlanar) {
+    return {{p.x, p.y, 0}, {rot.c, rot.s, 0, -rot.s, rot.c, 0, 0, 0, 1}};
+  } else {
+    return {{p.x, p.y, p.z},
+            {rot.x.x, rot.x.y, rot.x.z, rot.y.x, rot.y.y, rot.y.z, rot.z.x, rot.z.y, rot.z.z}};
+  }
+}
+
+}  // namespace
+
+template <class S>
+FramePose RigidWorkspace<S>::frame_pose(View q, int frame) {
+  set_positions(q);
+  const auto f = eq_.kin.frame(c_, frame);
+  return pose<S>(f.R, eq_.kin.body[static_cast<size_t>(f.body)].p + f.r);
+}
+
+template <class S>
+FramePose RigidWorkspace<S>::body_pose(View q, int body) {
+  set_positions(q);
+  const auto& b = eq_.kin.body[static_cast<size_t>(body + 1)];
+  return pose<S>(b.R, b.p);
+}
+
+template <class S>
+void RigidWorkspace<S>::project(int body, const Wrench<S, double>& w, int stop,
+                                double* row) const noexcept {
+  if (body < 0) return;
+  auto n = w.n;
+  for (int b = body; b != stop;) {
+    const Joint& j = model_.joints[static_cast<size_t>(b - 1)];
+    for (int k = j.v; k < j.v + j.nv; ++k) {
+      const Column<S, double>& s = eq_.kin.column[static_cast<size_t>(k)];
+      row[k] += inner(s.w, n) + dot(s.v, w.f);
+    }
+    n += moment(eq_.kin.body[static_cast<size_t>(b)].d, w.f);
+    b = j.parent + 1;
+  }
+}
+
+template <class S>
+void RigidWorkspace<S>::jacobian() noexcept {
+  for (size_t i = 0; i < model_.rows.size(); ++i) {
+    const Channel& ch = model_.rows[i].channel;
+    const auto begin = static_cast<size_t>(g_.start[i]), end = static_cast<size_t>(g_.start[i + 1]);
+    if (ch.kind == ChannelKind::kCoordinate) {
+      g_.value[begin] = 1;
+      continue;
+    }
+    for (size_t k = begin; k < end; ++k) row_[static_cast<size_t>(g_.column[k])] = 0;
+    if (ch.kind == ChannelKind::kSum) {
+      for (int k = ch.first_term; k < ch.first_term + ch.terms; ++k)
+        row_[static_cast<size_t>(model_.terms[static_cast<size_t>(k)].dof)] +=
+            c_[model_.terms[static_cast<size_t>(k)].coefficient];
+    } else {
+      const auto gradient = evaluate_channel<Depth::kValue>(eq_.kin, c_, ch).gradient;
+      project(gradient.a, gradient.on_a, stop_[i], row_.data());
+      project(gradient.b, gradient.on_b, stop_[i], row_.data());
+    }
+    for (size_t k = begin; k < end; ++k) g_.value[k] = row_[static_cast<size_t>(g_.column[k])];
+  }
+}
+
+template <class S>
+void RigidWorkspace<S>::choose_partition(double t, View q) noexcept {
+  eq_.signals_at(t);
+  set_positions(q);
+  jacobian();
+  lu_.choose(g_, weight_, generic_rank_);
+  for (int s = 0; s < 3; ++s)
+    generic_rank_[static_cast<size_t>(s)] =
+        std::max(generic_rank_[static_cast<size_t>(s)], lu_.rank(s));
+  (void)lu_.factor(g_);  // fresh factors cannot ask for a new choice
+}
+
+template <class S>
+Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
+  const int rank = lu_.rank(0);
+  eq_.signals_at(t);
+  Status status = Status::kOk;
+  for (int iteration = 0;; ++iteration) {
+    normalise(q);
+    set_positions(q);
+    if (model_.rows.empty()) return Status::kOk;
+    eq_.constraint_positions(c_);
+    double worst = 0;
+    for (int i = 0; i < rank; ++i)
+      worst = std::max(
+          worst, std::abs(eq_.phi[static_cast<size_t>(lu_.pivot_rows()[static_cast<size_t>(i)])]));
+    if (!std::isfinite(worst)) return Status::kNotFinite;
+    jacobian();
+    status = lu_.factor(g_);
+    if (fatal(status)) return status;
+    if (worst <= kClosureTolerance * length_) break;
+    if (iteration == kClosureIterations) return Status::kNotConverged;
+    for (int i = 0; i < rank; ++i)
+      right_[static_cast<size_t>(i)] =
+          -eq_.phi[static_cast<size_t>(lu_.pivot_rows()[static_cast<size_t>(i)])];
+    lu_.solve(0, right_.data());
+    std::fill(particular_.begin(), particular_.end(), 0.0);
+    for (int i = 0; i < rank; ++i)
+      particular_[static_cast<size_t>(lu_.pivot_columns()[static_cast<size_t>(i)])] =
+          right_[static_cast<size_t>(i)];
+    move(q, particular_);
+  }
+  for (int i : lu_.redundant_rows())
+    if (i < model_.n_position_rows &&
+        std::abs(eq_.phi[static_cast<size_t>(i)]) > kRedundantTolerance * length_)
+      return Status::kRepartition;
+  return status;
+}
+
+template <class S>
+Status RigidWorkspace<S>::close_velocities(double t, View u, MutableView v) noexcept {
+  (void)t;
+  const int rank = lu_.rank(1);
+  if (rank == 0) return Status::kOk;
+  for (int i = 0; i < rank; ++i)
+    v[static_cast<size_t>(lu_.pivot_columns()[static_cast<size_t>(i)])] = 0;
+  for (int i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(lu_.pivot_rows()[static_cast<size_t>(i)]);
+    const ConstraintRow& row = model_.rows[at];
+    double b = 0;
+    if (row.target == TargetKind::kSignal) b = eq_.signal[static_cast<size_t>(row.signal)].rate;
+    if (row.target == TargetKind::kDrive0 && !u.empty()) b = u[static_cast<size_t>(row.input)];
+    for (auto k = static_cast<size_t>(g_.start[at]); k < static_cast<size_t>(g_.start[at + 1]); ++k)
+      b -= g_.value[k] * v[static_cast<size_t>(g_.column[k])];
+    right_[static_cast<size_t>(i)] = b;
+  }
+  lu_.solve(1, right_.data());
+  bool finite = true;
+  for (int i = 0; i < rank; ++i) {
+    finite = finite && std::isfinite(right_[static_cast<size_t>(i)]);
+    v[static_cast<size_t>(lu_.pivot_columns()[static_cast<size_t>(i)])] =
+        right_[static_cast<size_t>(i)];
+  }
+  return finite ? Status::kOk : Status::kNotFinite;
+}
+
+template <class S>
+Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
+                                        MutableView a) noexcept {
+  const auto nv = static_cast<size_t>(model_.nv);
+  eq_.kin.velocities(v.data());
+  eq_.kin.accelerations(c_, zero_.data());
+  Arguments<double> x;
+  x.t = t;
+  x.u = u.empty() ? nullptr : u.data();
+  x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
+  eq_.forces(c_, x);
+  mass_.evaluate(eq_.kin, c_);
+  std::copy(eq_.r.begin(), eq_.r.end(), bias_.begin());
+
+  const auto rank = static_cast<size_t>(lu_.rank(2));
+  if (rank == 0) {
+    if (!mass_.factorise()) return Status::kSingular;
+    for (size_t i = 0; i < nv; ++i) a[i] = -bias_[i];
+    mass_.solve(a.data());
+  } else {
+    const auto rows = lu_.pivot_rows(), columns = lu_.pivot_columns();
+    const auto free = lu_.free_columns(2);
+    const size_t nz = free.size();
+    // Particular solution c: dependent accelerations with the independent ones at zero.
+    for (size_t i = 0; i < rank; ++i) right_[i] = -eq_.phi_ddot[static_cast<size_t>(rows[i])];
+    lu_.solve(2, right_.data());
+    std::fill(particular_.begin(), particular_.end(), 0.0);
+    for (size_t i = 0; i < rank; ++i) particular_[static_cast<size_t>(columns[i])] = right_[i];
+    mass_.multiply(particular_.data(), force_.data());
+    for (size_t i = 0; i < nv; ++i) force_[i] += bias_[i];
+    // R, M R, RᵀMR
+    for (size_t z = 0; z < nz; ++z) {
+      double* column = &basis_[z * nv];
+      std::fill(column, column + nv, 0.0);
+      for (size_t i = 0; i < rank; ++i) {
+        double g = 0;
+        const auto at = static_cast<size_t>(rows[i]);
+        for (auto k = static_cast<size_t>(g_.start[at]); k < static_cast<size_t>(g_.start[at + 1]);
+             ++k)
+          if (g_.column[k] == free[z]) g = g_.value[k];
+        right_[i] = -g;
+      }
+      lu_.solve(2, right_.data());
+      for (size_t i = 0; i < rank; ++i) column[columns[i]] = right_[i];
+      column[free[z]] = 1;
+      double* product = &mass_basis_[z * nv];
+      mass_.multiply(column, product);
+      for (size_t y = 0; y <= z; ++y) {
+        double sum = 0;
+        for (size_t i = 0; i < nv; ++i) sum += basis_[y * nv + i] * product[i];
+        reduced_[z * nz + y] = sum;
+      }
+      double sum = 0;
+      for (size_t i = 0; i < nv; ++i) sum -= column[i] * force_[i];
+      reduced_force_[z] = sum;
+    }
+    // Cholesky of the reduced mass matrix, lower triangle by rows.
+    for (size_t i = 0; i < nz; ++i) {
+      for (size_t j = 0; j <= i; ++j) {
+        double s = reduced_[i * nz + j];
+        for (size_t k = 0; k < j; ++k) s -= reduced_[i * nz + k] * reduced_[j * nz + k];
+        if (j < i) {
+          reduced_[i * nz + j] = s / reduced_[j * nz + j];
+        } else {
+          if (!(s > 0)) return Status::kSingular;
+          reduced_[i * nz + i] = std::sqrt(s);
+        }
+      }
+      double s = reduced_force_[i];
+      for (size_t k = 0; k < i; ++k) s -= reduced_[i * nz + k] * reduced_force_[k];
+      reduced_force_[i] = s / reduced_[i * nz + i];
+    }
+    for (size_t i = nz; i-- > 0;) {
+      double s = reduced_force_[i];
+      for (size_t k = i + 1; k < nz; ++k) s -= reduced_[k * nz + i] * reduced_force_[k];
+      reduced_force_[i] = s / reduced_[i * nz + i];
+    }
+    std::copy(particular_.begin(), particular_.end(), a.begin());
+    for (size_t z = 0; z < nz; ++z)
+      for (size_t i = 0; i < nv; ++i) a[i] += basis_[z * nv + i] * reduced_force_[z];
+  }
+  for (size_t i = 0; i < nv; ++i)
+    if (!std::isfinite(a[i])) return Status::kNotFinite;
+  return Status::kOk;
+}
+
+template <class S>
+void RigidWorkspace<S>::multipliers(View a, MutableView lambda) noexcept {
+  std::fill(lambda.begin(), lambda.end(), 0.0);
+  const auto rank = static_cast<size_t>(lu_.rank(2));
+  if (rank == 0) return;
+  mass_.multiply(a.data(), force_.data());
+  for (size_t i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(lu_.pivot_columns()[i]);
+    right_[i] = force_[at] + bias_[at];
+  }
+  lu_.solve_transposed(2, right_.data());
+  for (size_t i = 0; i < rank; ++i) lambda[static_cast<size_t>(lu_.pivot_rows()[i])] = right_[i];
+}
+
+template <class S>
+void RigidWorkspace<S>::null_space(Eigen::MatrixXd& r) const {
+  const auto rank = static_cast<size_t>(lu_.rank(1));
+  const auto free = lu_.free_columns(1);
+  r.setZero(model_.nv, static_cast<Eigen::Index>(free.size()));
+  std::vector<double> right(rank);
+  for (size_t z = 0; z < free.size(); ++z) {
+    for (size_t i = 0; i < rank; ++i) {
+      const auto at = static_cast<size_t>(lu_.pivot_rows()[i]);
+      right[i] = 0;
+      for (auto k = static_cast<size_t>(g_.start[at]); k < static_cast<size_t>(g_.start[at + 1]);
+           ++k)
+        if (g_.column[k] == free[z]) right[i] -= g_.value[k];
+    }
+    lu_.solve(1, right.data());
+    const auto column = static_cast<Eigen::Index>(z);
+    r(free[z], column) = 1;
+    for (size_t i = 0; i < rank; ++i) r(lu_.pivot_columns()[i], column) = right[i];
+  }
+}
+
+template <class S>
+void RigidWorkspace<S>::violation(double t, View q, View v, View u, double& position,
+                                  double& velocity) {
+  Arguments<double> x;
+  x.t = t;
+  x.q = q.data();
+  x.v = v.data();
+  x.a = zero_.data();
+  x.u = u.empty() ? nullptr : u.data();
+  eq_.evaluate(c_, x);
+  position = velocity = 0;
+  for (int i = 0; i < model_.n_position_rows; ++i)
+    position = std::max(position, std::abs(eq_.phi[static_cast<size_t>(i)]));
+  for (int i = 0; i < model_.n_position_rows + model_.n_velocity_rows; ++i)
+    velocity = std::max(velocity, std::abs(eq_.phi_dot[static_cast<size_t>(i)]));
+}
+
+template <class S>
+Status RigidWorkspace<S>::forward_dynamics(const Point& x, Eigen::VectorXd& a,
+                                           Eigen::VectorXd& lambda) {
+  Point at = x;
+  at.a = View(zero_.data(), static_cast<size_t>(model_.nv));
+  at.lambda = {};
+  Residual r;
+  residual(at, false, r);
+  Eigen::MatrixXd mass, g;
+  mass_.evaluate(eq_.kin, c_);
+  mass_.dense(mass);
+  constraint_jacobian(x.t, x.q, g);
+  SaddleSolver saddle(model_.nv, model_.n_rows());
+  return saddle.solve(mass, g, -r.r, -r.phi_ddot, a, lambda);
+}
+
+template class RigidWorkspace<Planar>;
+template class RigidWorkspace<Spatial>;
+
+}  // namespace panto::rigid

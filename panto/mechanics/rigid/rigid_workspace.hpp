@@ -1,0 +1,101 @@
+// Workspace of a rigid tree with loops, for one space.
+#pragma once
+
+#include "panto/mechanics/rigid/equations.hpp"
+#include "panto/mechanics/rigid/mass.hpp"
+#include "panto/mechanics/workspace.hpp"
+#include "panto/numerics/dual.hpp"
+#include "panto/numerics/saddle.hpp"
+#include "panto/numerics/staged_lu.hpp"
+
+namespace panto::rigid {
+
+template <class S>
+class RigidWorkspace final : public Workspace {
+ public:
+  RigidWorkspace(const Model& model, const Params& params);
+  void set_parameters(const Params& params) override;
+
+  void residual(const Point& x, bool with_outputs, Residual& out) override;
+  void tangent(const Point& x, const Blocks& blocks, Tangent& out) override;
+
+  void mass_matrix(View q, Eigen::MatrixXd& mass) override;
+  void constraint_jacobian(double t, View q, Eigen::MatrixXd& g) override;
+  void outputs(const Point& x, MutableView y) override;
+  Energy energy(View q, View v) override;
+  void power(const Point& x, double& entering, double& taken) override;
+  void reactions(const Point& x, std::vector<JointReaction>& out) override;
+  double channel(const Channel& c, Order order, View q, View v, MutableView gradient) override;
+  FramePose frame_pose(View q, int frame) override;
+  FramePose body_pose(View q, int body) override;
+
+  void choose_partition(double t, View q) noexcept override;
+  [[nodiscard]] std::span<const int> independent_speeds() const override {
+    return lu_.free_columns(1);
+  }
+  [[nodiscard]] std::span<const int> independent_accelerations() const override {
+    return lu_.free_columns(2);
+  }
+  [[nodiscard]] std::span<const int> redundant_rows() const override {
+    return lu_.redundant_rows();
+  }
+  [[nodiscard]] double conditioning() const override { return lu_.conditioning(); }
+  [[nodiscard]] int position_rank() const override { return lu_.rank(0); }
+  [[nodiscard]] Status close_positions(double t, MutableView q) noexcept override;
+  [[nodiscard]] Status close_velocities(double t, View u, MutableView v) noexcept override;
+  [[nodiscard]] Status accelerations(double t, View v, View u, View u_rate,
+                                     MutableView a) noexcept override;
+  void multipliers(View a, MutableView lambda) noexcept override;
+  void null_space(Eigen::MatrixXd& r) const override;
+  void last_power(View u, View lambda, double& entering, double& taken) noexcept override;
+  void violation(double t, View q, View v, View u, double& position, double& velocity) override;
+  [[nodiscard]] Status forward_dynamics(const Point& x, Eigen::VectorXd& a,
+                                        Eigen::VectorXd& lambda) override;
+
+ private:
+  static Arguments<double> arguments(const Point& x);
+  void set_positions(View q);
+  void jacobian() noexcept;  // g_ at the kinematics' positions
+  // Adds the projection of a wrench on the speeds between a body and `stop` (Kinematics indices).
+  void project(int body, const Wrench<S, double>& w, int stop, double* row) const noexcept;
+  template <class P>
+  void sweep(const Constants<S, P>& c, const Point& x);  // dual evaluation with the current seeds
+  void seed_point(const Point& x);
+  void tangent_state(const Point& x, const Blocks& blocks, Tangent& out);
+  void tangent_linear(const Point& x, const Blocks& blocks, Tangent& out);
+  void tangent_theta(const Point& x, const Blocks& blocks, Tangent& out);
+
+  Structure structure_;
+  Params params_;
+  Constants<S, double> c_;
+  Equations<S, double> eq_;
+  TreeMass<S> mass_;
+  RowMatrix g_;
+  std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
+  StagedLU lu_;
+  std::array<int, 3> generic_rank_{0, 0, 0};
+  std::vector<double> weight_;
+  double length_ = 1;  // characteristic length of the position tolerance
+
+  std::vector<double> q_, row_, zero_, bias_, particular_, force_, right_;
+  std::vector<double> basis_, mass_basis_, reduced_, reduced_force_;  // R and M R by columns, RᵀMR
+
+  // dual evaluation, made at the first tangent()
+  struct DualScratch {
+    explicit DualScratch(const Model& m)
+        : eq(m),
+          q(static_cast<size_t>(m.nq)),
+          v(static_cast<size_t>(m.nv)),
+          a(static_cast<size_t>(m.nv)),
+          lambda(m.rows.size()),
+          u(m.inputs.size()) {}
+    Equations<S, Dual> eq;
+    std::vector<Dual> q, v, a, lambda, u;
+  };
+  std::unique_ptr<DualScratch> dual_;
+};
+
+extern template class RigidWorkspace<Planar>;
+extern template class RigidWorkspace<Spatial>;
+
+}  // namespace panto::rigid

@@ -1,0 +1,181 @@
+#include "panto/mechanics/rigid/structure.hpp"
+
+#include <algorithm>
+
+namespace panto::rigid {
+
+namespace {
+
+using Set = std::vector<int>;  // ascending
+
+Set unite(const Set& a, const Set& b) {
+  Set s;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(s));
+  return s;
+}
+
+Set symmetric_difference(const Set& a, const Set& b) {
+  Set s;
+  std::set_symmetric_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(s));
+  return s;
+}
+
+int body_of_frame(const Model& m, int frame) {
+  return frame < 0 ? kGround : m.frames[static_cast<size_t>(frame)].body;
+}
+
+class Paths {
+ public:
+  explicit Paths(const Model& m) : model_(m) {
+    for (size_t i = 0; i < m.joints.size(); ++i) {
+      const Joint& j = m.joints[i];
+      Set p = j.parent == kGround ? Set{} : of_body_[static_cast<size_t>(j.parent)];
+      for (int k = 0; k < j.nv; ++k) p.push_back(j.v + k);
+      std::sort(p.begin(), p.end());
+      of_body_.push_back(std::move(p));
+    }
+  }
+  [[nodiscard]] Set body(int b) const {
+    return b == kGround ? Set{} : of_body_[static_cast<size_t>(b)];
+  }
+  [[nodiscard]] Set frame(int f) const { return body(body_of_frame(model_, f)); }
+
+  // All speeds a channel's value or gradient depends on.
+  [[nodiscard]] Set channel(const Channel& c) const {
+    switch (c.kind) {
+      case ChannelKind::kCoordinate:
+        return {c.dof};
+      case ChannelKind::kSum: {
+        Set s;
+        for (int k = c.first_term; k < c.first_term + c.terms; ++k)
+          s.push_back(model_.terms[static_cast<size_t>(k)].dof);
+        std::sort(s.begin(), s.end());
+        s.erase(std::unique(s.begin(), s.end()), s.end());
+        return s;
+      }
+      default:
+        return unite(frame(c.frame_a), frame(c.frame_b));
+    }
+  }
+  // Speeds with a non-zero entry in the channel's gradient: what two bodies share cancels in relative channels.
+  [[nodiscard]] Set gradient(const Channel& c) const {
+    switch (c.kind) {
+      case ChannelKind::kCoordinate:
+      case ChannelKind::kSum:
+        return channel(c);
+      case ChannelKind::kPointRate:
+      case ChannelKind::kAngularRate:
+        return frame(c.frame_a);
+      case ChannelKind::kGap:
+        return unite(frame(c.frame_a), frame(c.frame_b));
+      default:
+        return symmetric_difference(frame(c.frame_a), frame(c.frame_b));
+    }
+  }
+
+ private:
+  const Model& model_;
+  std::vector<Set> of_body_;
+};
+
+// Greedy colouring: two speeds that meet in one equation get different colours.
+int colour_columns(int n, const std::vector<const std::vector<Set>*>& equations,
+                   std::vector<int>& colour) {
+  std::vector<Set> rows_of(static_cast<size_t>(n));
+  std::vector<const Set*> rows;
+  for (const auto* group : equations)
+    for (const Set& s : *group) {
+      for (int d : s) rows_of[static_cast<size_t>(d)].push_back(static_cast<int>(rows.size()));
+      rows.push_back(&s);
+    }
+  colour.assign(static_cast<size_t>(n), -1);
+  int count = 0;
+  std::vector<int> used;
+  for (int d = 0; d < n; ++d) {
+    used.assign(static_cast<size_t>(count), 0);
+    for (int r : rows_of[static_cast<size_t>(d)])
+      for (int other : *rows[static_cast<size_t>(r)])
+        if (colour[static_cast<size_t>(other)] >= 0)
+          used[static_cast<size_t>(colour[static_cast<size_t>(other)])] = 1;
+    int c = 0;
+    while (c < count && used[static_cast<size_t>(c)]) ++c;
+    colour[static_cast<size_t>(d)] = c;
+    count = std::max(count, c + 1);
+  }
+  return count;
+}
+
+}  // namespace
+
+Structure::Structure(const Model& m) {
+  const auto nv = static_cast<size_t>(m.nv);
+  dof_joint.resize(nv);
+  dof_parent.assign(nv, -1);
+  for (size_t i = 0; i < m.joints.size(); ++i) {
+    const Joint& j = m.joints[i];
+    int above = -1;
+    for (int p = j.parent; p != kGround; p = m.joints[static_cast<size_t>(p)].parent) {
+      const Joint& up = m.joints[static_cast<size_t>(p)];
+      if (up.nv > 0) {
+        above = up.v + up.nv - 1;
+        break;
+      }
+    }
+    for (int k = 0; k < j.nv; ++k) {
+      dof_joint[static_cast<size_t>(j.v + k)] = static_cast<int>(i);
+      dof_parent[static_cast<size_t>(j.v + k)] = k == 0 ? above : j.v + k - 1;
+    }
+  }
+  mass_start.push_back(0);
+  for (int j = 0; j < m.nv; ++j) {
+    int count = 0;
+    for (int k = j; k >= 0; k = dof_parent[static_cast<size_t>(k)]) ++count;
+    mass_start.push_back(mass_start.back() + count);
+  }
+
+  const Paths paths(m);
+  g_pattern.columns = m.nv;
+  for (const ConstraintRow& row : m.rows) {
+    row_dofs.push_back(paths.gradient(row.channel));
+    for (int d : row_dofs.back()) g_pattern.column.push_back(d);
+    g_pattern.start.push_back(static_cast<int>(g_pattern.column.size()));
+  }
+  g_pattern.value.assign(g_pattern.column.size(), 0.0);
+
+  // Equation r_i feels every clique (body path, element) that contains speed i.
+  std::vector<Set> cliques;
+  for (int b = 0; b < m.n_bodies(); ++b) cliques.push_back(paths.body(b));
+  for (const ConstraintRow& row : m.rows) cliques.push_back(paths.channel(row.channel));
+  for (const ForceElement& f : m.forces) cliques.push_back(paths.channel(f.channel));
+  for (const Actuator& a : m.actuators) cliques.push_back(paths.channel(a.channel));
+  r_dofs.resize(nv);
+  for (const Set& c : cliques)
+    for (int i : c) r_dofs[static_cast<size_t>(i)] = unite(r_dofs[static_cast<size_t>(i)], c);
+  std::vector<Set> phi_dofs;
+  for (const ConstraintRow& row : m.rows) phi_dofs.push_back(paths.channel(row.channel));
+  row_dofs = phi_dofs;
+  Set all(nv);
+  for (size_t i = 0; i < nv; ++i) all[i] = static_cast<int>(i);
+  for (const Output& o : m.outputs) {
+    switch (o.kind) {
+      case OutputKind::kChannel:
+        y_dofs.push_back(paths.channel(o.channel));
+        break;
+      case OutputKind::kForceElement:
+        y_dofs.push_back(paths.channel(m.forces[static_cast<size_t>(o.index)].channel));
+        break;
+      case OutputKind::kMultiplier:
+      case OutputKind::kInput:
+        y_dofs.emplace_back();
+        break;
+      case OutputKind::kKinetic:
+      case OutputKind::kPotential:
+        y_dofs.push_back(all);
+        break;
+    }
+  }
+  colours = colour_columns(m.nv, {&r_dofs, &phi_dofs}, colour);
+  colours_with_outputs = colour_columns(m.nv, {&r_dofs, &phi_dofs, &y_dofs}, colour_with_outputs);
+}
+
+}  // namespace panto::rigid

@@ -1,0 +1,68 @@
+#include "panto/mechanics/workspace.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "panto/mechanics/rigid/rigid_workspace.hpp"
+
+namespace panto {
+
+std::unique_ptr<Workspace> Workspace::create(const Model& model, const Params& params) {
+  if (model.space == SpaceKind::kPlanar)
+    return std::make_unique<rigid::RigidWorkspace<Planar>>(model, params);
+  return std::make_unique<rigid::RigidWorkspace<Spatial>>(model, params);
+}
+
+void Workspace::coordinate_rates(View q, View v, MutableView q_dot) const noexcept {
+  for (const Joint& j : model_.joints) {
+    if (j.type == JointType::kSpherical) {
+      const double *u = &q[static_cast<size_t>(j.q)], *w = &v[static_cast<size_t>(j.v)];
+      double* r = &q_dot[static_cast<size_t>(j.q)];
+      r[0] = 0.5 * (-u[1] * w[0] - u[2] * w[1] - u[3] * w[2]);
+      r[1] = 0.5 * (u[0] * w[0] + u[2] * w[2] - u[3] * w[1]);
+      r[2] = 0.5 * (u[0] * w[1] + u[3] * w[0] - u[1] * w[2]);
+      r[3] = 0.5 * (u[0] * w[2] + u[1] * w[1] - u[2] * w[0]);
+    } else if (j.nv == 1) {
+      q_dot[static_cast<size_t>(j.q)] = v[static_cast<size_t>(j.v)];
+    }
+  }
+}
+
+void Workspace::move(MutableView q, View step) const noexcept {
+  for (const Joint& j : model_.joints) {
+    if (j.type == JointType::kSpherical) {
+      double* u = &q[static_cast<size_t>(j.q)];
+      const double* s = &step[static_cast<size_t>(j.v)];
+      const double angle = std::sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
+      const double c = std::cos(0.5 * angle),
+                   k = angle > 1e-8 ? std::sin(0.5 * angle) / angle : 0.5;
+      const double x = k * s[0], y = k * s[1], z = k * s[2];
+      const double r[4] = {
+          u[0] * c - u[1] * x - u[2] * y - u[3] * z, u[0] * x + u[1] * c + u[2] * z - u[3] * y,
+          u[0] * y - u[1] * z + u[2] * c + u[3] * x, u[0] * z + u[1] * y - u[2] * x + u[3] * c};
+      std::copy(r, r + 4, u);
+    } else if (j.nv == 1) {
+      q[static_cast<size_t>(j.q)] += step[static_cast<size_t>(j.v)];
+    }
+  }
+}
+
+void Workspace::normalise(MutableView q) const noexcept {
+  for (const Joint& j : model_.joints) {
+    if (j.type != JointType::kSpherical) continue;
+    double* u = &q[static_cast<size_t>(j.q)];
+    const double n = 1 / std::sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2] + u[3] * u[3]);
+    for (int k = 0; k < 4; ++k) u[k] *= n;
+  }
+}
+
+void Workspace::inputs_at(double t, MutableView u, MutableView u_rate) const noexcept {
+  for (size_t i = 0; i < model_.inputs.size(); ++i) {
+    const int s = model_.inputs[i].signal;
+    const SignalValue value = s >= 0 ? model_.signals[static_cast<size_t>(s)].at(t) : SignalValue{};
+    u[i] = value.value;
+    u_rate[i] = value.rate;
+  }
+}
+
+}  // namespace panto

@@ -1,0 +1,136 @@
+// Preallocated scratch of one thread, and the equations of motion evaluated in it. Everything above this folder is a client of residual and
+// tangent; the independent-coordinate evaluation below them serves integrators and filters and does not allocate.
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "panto/base/status.hpp"
+#include "panto/model/model.hpp"
+
+namespace panto {
+
+using View = std::span<const double>;
+using MutableView = std::span<double>;
+
+// Where the equations are evaluated. Empty lambda, u, u_rate count as zero.
+struct Point {
+  double t = 0;
+  View q, v, a, lambda, u, u_rate;
+};
+
+// EOM-2..4. phi: position rows; phi_dot: position and velocity rows; phi_ddot: all rows.
+struct Residual {
+  Eigen::VectorXd r, phi, phi_dot, phi_ddot, y;
+};
+
+// Which derivatives to make.
+struct Blocks {
+  bool q = true, v = true, a = true, lambda = true, u = false;
+  bool y = false;          // also the output rows of the blocks asked for
+  std::vector<int> theta;  // parameters to differentiate by
+};
+
+// Derivatives of the residual. Columns of q blocks are tangent directions δq (nv columns, q̇ = N v), not raw coordinates.
+struct Tangent {
+  Eigen::MatrixXd r_q, r_v, r_a, r_lambda, r_u, r_theta;
+  Eigen::MatrixXd phi_q, phi_dot_q, phi_dot_v, phi_dot_u, phi_ddot_q, phi_ddot_v, phi_ddot_a,
+      phi_ddot_u;
+  Eigen::MatrixXd phi_theta, phi_dot_theta, phi_ddot_theta;
+  Eigen::MatrixXd y_q, y_v, y_a, y_lambda, y_u, y_theta;
+};
+
+struct Energy {
+  double kinetic = 0, potential = 0;
+};
+
+// Wrench that the parent exerts on the child through a joint, about the joint, world axes. Planar: torque z, force x y.
+struct JointReaction {
+  std::array<double, 3> force{}, torque{};
+};
+
+// Position, orientation of a frame in the world, for drawing: planar (x, y, 0), angle about z.
+struct FramePose {
+  std::array<double, 3> position{};
+  std::array<double, 9> axes{};  // columns x, y, z
+};
+
+class Workspace {
+ public:
+  // The model must outlive the workspace.
+  static std::unique_ptr<Workspace> create(const Model& model, const Params& params);
+  virtual ~Workspace() = default;
+
+  [[nodiscard]] const Model& model() const { return model_; }
+  virtual void set_parameters(const Params& params) = 0;
+
+  // ---- EOM-2..4 and derivatives ---------------------------------------------------------------------------------------------------
+  // Cost linear in bodies and elements. with_outputs: also y.
+  virtual void residual(const Point& x, bool with_outputs, Residual& out) = 0;
+  virtual void tangent(const Point& x, const Blocks& blocks, Tangent& out) = 0;
+
+  // ---- pieces ------------------------------------------------------------------------------------------------------------------------
+  virtual void mass_matrix(View q, Eigen::MatrixXd& mass) = 0;
+  // G: rows as Model::rows, columns speeds.
+  virtual void constraint_jacobian(double t, View q, Eigen::MatrixXd& g) = 0;
+  virtual void outputs(const Point& x, MutableView y) = 0;
+  virtual Energy energy(View q, View v) = 0;
+  // Power entering by applied forces, actuators and drivers, and power taken by dampers and friction, at a point with its a and λ.
+  virtual void power(const Point& x, double& entering, double& taken) = 0;
+  // Reaction in every primitive joint.
+  virtual void reactions(const Point& x, std::vector<JointReaction>& out) = 0;
+  // Channel value (or rate) and its gradient with respect to speeds at (q, v).
+  virtual double channel(const Channel& c, Order order, View q, View v, MutableView gradient) = 0;
+  // World pose of a frame (-1: ground) and of a body's own frame.
+  virtual FramePose frame_pose(View q, int frame) = 0;
+  virtual FramePose body_pose(View q, int body) = 0;
+
+  // ---- coordinates ----------------------------------------------------------------------------------------------------------------
+  // q̇ = N(q) v (EOM-1).
+  void coordinate_rates(View q, View v, MutableView q_dot) const noexcept;
+  // q <- q moved by the tangent step δ; quaternions stay on the unit sphere.
+  void move(MutableView q, View step) const noexcept;
+  void normalise(MutableView q) const noexcept;
+  // Inputs and their rates from the model's signals.
+  void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept;
+
+  // ---- independent coordinates ------------------------------------------------------------------------------------------------
+  // Chooses dependent speeds by pivoting at q; the generic rank found so far is kept through singular positions.
+  virtual void choose_partition(double t, View q) noexcept = 0;
+  // Speeds that are independent with position and velocity rows; accelerations that are independent with all rows.
+  [[nodiscard]] virtual std::span<const int> independent_speeds() const = 0;
+  [[nodiscard]] virtual std::span<const int> independent_accelerations() const = 0;
+  // Rows that follow from the others at the last choice.
+  [[nodiscard]] virtual std::span<const int> redundant_rows() const = 0;
+  // Smallest relative pivot of the dependent block at the last factorisation.
+  [[nodiscard]] virtual double conditioning() const = 0;
+  [[nodiscard]] virtual int position_rank() const = 0;
+
+  // Newton on the dependent coordinates until the position rows vanish, then G and its factors at q. kRepartition: done, but choose again soon.
+  [[nodiscard]] virtual Status close_positions(double t, MutableView q) noexcept = 0;
+  // Dependent speeds from the independent ones; after close_positions at the same q.
+  [[nodiscard]] virtual Status close_velocities(double t, View u, MutableView v) noexcept = 0;
+  // a at (q, v) in the independent-coordinate form: z̈ = (RᵀMR)⁻¹ Rᵀ(Q - k - M c); after close_velocities.
+  [[nodiscard]] virtual Status accelerations(double t, View v, View u, View u_rate,
+                                             MutableView a) noexcept = 0;
+  // λ that belongs to the last accelerations() (redundant rows zero).
+  virtual void multipliers(View a, MutableView lambda) noexcept = 0;
+  // R: speeds per independent speed (nv x nz), after close_positions. velocity level.
+  virtual void null_space(Eigen::MatrixXd& r) const = 0;
+  // Entering and taken power at the last accelerations(); λ as given by multipliers().
+  virtual void last_power(View u, View lambda, double& entering, double& taken) noexcept = 0;
+  // Largest position and velocity constraint residual at (t, q, v).
+  virtual void violation(double t, View q, View v, View u, double& position, double& velocity) = 0;
+
+  // ---- λ form: any rank, minimum-norm multipliers; allocates ------------------------------------------------------------------
+  [[nodiscard]] virtual Status forward_dynamics(const Point& x, Eigen::VectorXd& a,
+                                                Eigen::VectorXd& lambda) = 0;
+
+ protected:
+  explicit Workspace(const Model& model) : model_(model) {}
+  const Model& model_;
+};
+
+}  // namespace panto

@@ -1,0 +1,206 @@
+#include "panto/numerics/staged_lu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace panto {
+
+namespace {
+constexpr double kThreshold =
+    0.2;  // accept a pivot this much below the largest for the sake of sparsity
+constexpr double kRankTolerance = 1e-9;  // relative to the largest entry of the matrix
+constexpr double kRoundOff = 1e-14;      // a pivot below this is not information
+constexpr double kDeterioration =
+    1e-3;  // pivots this much worse than at the choice ask for a new choice
+}  // namespace
+
+StagedLU::StagedLU(const RowMatrix& pattern, std::span<const int, 3> stage_end)
+    : rows_(pattern.rows()), columns_(pattern.columns) {
+  std::copy(stage_end.begin(), stage_end.end(), stage_end_.begin());
+  const auto m = static_cast<size_t>(rows_), n = static_cast<size_t>(columns_);
+  pivot_row_.resize(m);
+  pivot_column_.resize(m);
+  position_.assign(n, -1);
+  for (auto& f : free_) f.reserve(n);
+  for (int j = 0; j < columns_; ++j)
+    for (auto& f : free_) f.push_back(j);
+  redundant_.reserve(m);
+  work_.resize(rows_, columns_);
+  row_done_.resize(m);
+  column_done_.resize(n);
+  lu_start_.reserve(m + 1);
+  diagonal_.resize(m);
+  next_.resize(m);
+  const size_t full = std::min(m, n) * std::min(m, n);
+  lu_column_.reserve(full);
+  lu_.reserve(full);
+  scatter_.resize(std::max(m, n));
+  reference_.resize(m);
+  mark_.resize(std::max(m, n));
+}
+
+void StagedLU::choose(const RowMatrix& g, std::span<const double> weight,
+                      std::span<const int, 3> at_least) {
+  work_.setZero();
+  double largest = 0;
+  for (int i = 0; i < rows_; ++i)
+    for (int k = g.start[i]; k < g.start[i + 1]; ++k) {
+      work_(i, g.column[k]) = g.value[k];
+      largest = std::max(largest, std::abs(g.value[k]));
+    }
+  std::fill(row_done_.begin(), row_done_.end(), char{0});
+  std::fill(column_done_.begin(), column_done_.end(), char{0});
+  std::fill(position_.begin(), position_.end(), -1);
+  redundant_.clear();
+  int rank = 0;
+  int row_begin = 0;
+  for (int stage = 0; stage < 3; ++stage) {
+    const int row_end = stage_end_[stage];
+    for (;;) {
+      double best = 0;
+      for (int j = 0; j < columns_; ++j) {
+        if (column_done_[j]) continue;
+        for (int i = row_begin; i < row_end; ++i)
+          if (!row_done_[i]) best = std::max(best, std::abs(work_(i, j)) * weight[j]);
+      }
+      const bool insist = rank < at_least[stage];
+      if (!(best > (insist ? kRoundOff : kRankTolerance) * largest * (insist ? 1e-3 : 1.0))) break;
+      // Among the acceptable entries, the one that fills least (Markowitz).
+      int pivot_i = -1, pivot_j = -1;
+      long cost = std::numeric_limits<long>::max();
+      double size = 0;
+      for (int i = row_begin; i < row_end; ++i) {
+        if (row_done_[i]) continue;
+        long row_count = 0;
+        for (int j = 0; j < columns_; ++j)
+          if (!column_done_[j] && work_(i, j) != 0) ++row_count;
+        for (int j = 0; j < columns_; ++j) {
+          if (column_done_[j]) continue;
+          const double a = std::abs(work_(i, j)) * weight[j];
+          if (a < kThreshold * best || a == 0) continue;
+          long column_count = 0;
+          for (int k = row_begin; k < row_end; ++k)
+            if (!row_done_[k] && work_(k, j) != 0) ++column_count;
+          const long c = (row_count - 1) * (column_count - 1);
+          if (c < cost || (c == cost && a > size)) {
+            cost = c;
+            size = a;
+            pivot_i = i;
+            pivot_j = j;
+          }
+        }
+      }
+      pivot_row_[rank] = pivot_i;
+      pivot_column_[rank] = pivot_j;
+      position_[pivot_j] = rank++;
+      row_done_[pivot_i] = 1;
+      column_done_[pivot_j] = 1;
+      const double inverse = 1 / work_(pivot_i, pivot_j);
+      for (int i = row_begin; i < rows_; ++i) {
+        if (row_done_[i] || work_(i, pivot_j) == 0) continue;
+        const double factor = work_(i, pivot_j) * inverse;
+        for (int j = 0; j < columns_; ++j)
+          if (!column_done_[j]) work_(i, j) -= factor * work_(pivot_i, j);
+        work_(i, pivot_j) = 0;
+      }
+    }
+    for (int i = row_begin; i < row_end; ++i)
+      if (!row_done_[i]) redundant_.push_back(i);
+    rank_[stage] = rank;
+    free_[stage].clear();
+    for (int j = 0; j < columns_; ++j)
+      if (!column_done_[j]) free_[stage].push_back(j);
+    row_begin = row_end;
+  }
+  symbolic(g);
+  fresh_ = true;
+}
+
+// Pattern of L and U for the chosen order, row by row: pattern of row i of A plus the U patterns of the rows it eliminates with.
+void StagedLU::symbolic(const RowMatrix& g) {
+  const int r = rank();
+  lu_start_.assign(1, 0);
+  lu_column_.clear();
+  for (int i = 0; i < r; ++i) {
+    std::fill(mark_.begin(), mark_.begin() + r, char{0});
+    const int row = pivot_row_[i];
+    for (int k = g.start[row]; k < g.start[row + 1]; ++k)
+      if (const int p = position_[g.column[k]]; p >= 0) mark_[p] = 1;
+    mark_[i] = 1;
+    for (int k = 0; k < i; ++k) {
+      if (!mark_[k]) continue;
+      for (int j = diagonal_[k] + 1; j < lu_start_[k + 1]; ++j) mark_[lu_column_[j]] = 1;
+    }
+    for (int j = 0; j < r; ++j) {
+      if (!mark_[j]) continue;
+      if (j == i) diagonal_[i] = static_cast<int>(lu_column_.size());
+      lu_column_.push_back(j);
+    }
+    lu_start_.push_back(static_cast<int>(lu_column_.size()));
+  }
+  lu_.assign(lu_column_.size(), 0.0);
+}
+
+Status StagedLU::factor(const RowMatrix& g) noexcept {
+  const int r = rank();
+  Status status = Status::kOk;
+  conditioning_ = 1;
+  for (int i = 0; i < r; ++i) {
+    for (int k = lu_start_[i]; k < lu_start_[i + 1]; ++k) scatter_[lu_column_[k]] = 0;
+    const int row = pivot_row_[i];
+    double row_max = 0;
+    for (int k = g.start[row]; k < g.start[row + 1]; ++k) {
+      row_max = std::max(row_max, std::abs(g.value[k]));
+      if (const int p = position_[g.column[k]]; p >= 0) scatter_[p] = g.value[k];
+    }
+    for (int k = lu_start_[i]; k < diagonal_[i]; ++k) {
+      const int e = lu_column_[k];
+      const double l = scatter_[e] / lu_[diagonal_[e]];
+      lu_[k] = l;
+      for (int j = diagonal_[e] + 1; j < lu_start_[e + 1]; ++j)
+        scatter_[lu_column_[j]] -= l * lu_[j];
+    }
+    for (int k = diagonal_[i]; k < lu_start_[i + 1]; ++k) lu_[k] = scatter_[lu_column_[k]];
+    double& pivot = lu_[diagonal_[i]];
+    if (!std::isfinite(pivot)) return Status::kNotFinite;
+    const double ratio = row_max > 0 ? std::abs(pivot) / row_max : 0;
+    if (fresh_) reference_[i] = ratio;
+    conditioning_ = std::min(conditioning_, ratio);
+    if (ratio < kDeterioration * reference_[i]) status = Status::kRepartition;
+    if (ratio < kRoundOff) {
+      const double tiny = kRoundOff * (row_max > 0 ? row_max : 1.0);
+      pivot = std::copysign(tiny, pivot);
+    }
+  }
+  fresh_ = false;
+  return status;
+}
+
+void StagedLU::solve(int stage, double* x) const noexcept {
+  const int r = rank_[stage];
+  for (int i = 0; i < r; ++i) {
+    double s = x[i];
+    for (int k = lu_start_[i]; k < diagonal_[i]; ++k) s -= lu_[k] * x[lu_column_[k]];
+    x[i] = s;
+  }
+  for (int i = r - 1; i >= 0; --i) {
+    double s = x[i];
+    for (int k = diagonal_[i] + 1; k < lu_start_[i + 1]; ++k)
+      if (lu_column_[k] < r) s -= lu_[k] * x[lu_column_[k]];
+    x[i] = s / lu_[diagonal_[i]];
+  }
+}
+
+void StagedLU::solve_transposed(int stage, double* x) const noexcept {
+  const int r = rank_[stage];
+  for (int i = 0; i < r; ++i) {
+    x[i] /= lu_[diagonal_[i]];
+    for (int k = diagonal_[i] + 1; k < lu_start_[i + 1]; ++k)
+      if (lu_column_[k] < r) x[lu_column_[k]] -= lu_[k] * x[i];
+  }
+  for (int i = r - 1; i >= 0; --i)
+    for (int k = lu_start_[i]; k < diagonal_[i]; ++k) x[lu_column_[k]] -= lu_[k] * x[i];
+}
+
+}  // namespace panto

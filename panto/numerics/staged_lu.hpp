@@ -1,0 +1,79 @@
+// Rank-revealing choice of dependent unknowns and a sparse LU on that choice, for constraint matrices whose rows come in
+// stages (position, velocity, acceleration level): the leading blocks of one factorisation solve every stage.
+#pragma once
+
+#include <Eigen/Core>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "panto/base/status.hpp"
+
+namespace panto {
+
+// Sparse matrix by rows, pattern fixed.
+struct RowMatrix {
+  int columns = 0;
+  std::vector<int> start{0};  // rows + 1
+  std::vector<int> column;
+  std::vector<double> value;
+  [[nodiscard]] int rows() const { return static_cast<int>(start.size()) - 1; }
+};
+
+class StagedLU {
+ public:
+  // Rows [0, stage_end[0]) belong to stage 0, and so on; stage_end[2] = rows. Allocates everything that later calls need.
+  StagedLU(const RowMatrix& pattern, std::span<const int, 3> stage_end);
+
+  // Chooses pivots (row, column) with full pivoting inside each stage, relaxed by kThreshold in favour of sparsity. A column's entries are
+  // weighted by `weight` (prefer small weights to stay independent). Rank: pivots below rank_tolerance times the largest entry end a stage;
+  // rows left over are redundant. Cost rows * columns * rank; no allocation.
+  // at_least: ranks to insist on while pivots stay above round-off (a mechanism keeps its generic rank through a singular position).
+  void choose(const RowMatrix& g, std::span<const double> weight, std::span<const int, 3> at_least);
+
+  // Factorises the chosen block of g. kRepartition: a pivot fell far below its value at the choice (the factors are still usable
+  // unless the matrix is singular to round-off, when the pivot is replaced by a round-off sized one).
+  [[nodiscard]] Status factor(const RowMatrix& g) noexcept;
+
+  // Number of pivots of stages 0..stage.
+  [[nodiscard]] int rank(int stage) const { return rank_[static_cast<size_t>(stage)]; }
+  [[nodiscard]] int rank() const { return rank_[2]; }
+  [[nodiscard]] std::span<const int> pivot_rows() const {
+    return {pivot_row_.data(), static_cast<size_t>(rank())};
+  }
+  [[nodiscard]] std::span<const int> pivot_columns() const {
+    return {pivot_column_.data(), static_cast<size_t>(rank())};
+  }
+  // Columns that are not pivots of stages 0..stage, ascending.
+  [[nodiscard]] std::span<const int> free_columns(int stage) const {
+    const auto& f = free_[static_cast<size_t>(stage)];
+    return {f.data(), f.size()};
+  }
+  [[nodiscard]] std::span<const int> redundant_rows() const { return redundant_; }
+  // Smallest pivot relative to the largest entry of its row, at the last factor().
+  [[nodiscard]] double conditioning() const { return conditioning_; }
+
+  // x (indexed by pivot) = A^-1 b for the leading block of stages 0..stage. In place.
+  void solve(int stage, double* x) const noexcept;
+  // x = A^-T b, in place.
+  void solve_transposed(int stage, double* x) const noexcept;
+
+ private:
+  void symbolic(const RowMatrix& g);
+
+  int rows_ = 0, columns_ = 0;
+  std::array<int, 3> stage_end_{}, rank_{};
+  std::vector<int> pivot_row_, pivot_column_, position_;  // position_: column -> pivot index or -1
+  std::array<std::vector<int>, 3> free_;
+  std::vector<int> redundant_;
+  Eigen::MatrixXd work_;  // Schur complement during choose()
+  std::vector<char> row_done_, column_done_;
+  // Combined LU, row i holds L (columns < i), then U (columns >= i), ascending.
+  std::vector<int> lu_start_, lu_column_, diagonal_, next_;
+  std::vector<double> lu_, scatter_, reference_;  // reference_: pivot ratio at the choice
+  std::vector<char> mark_;
+  bool fresh_ = false;  // the next factor() records reference_
+  double conditioning_ = 0;
+};
+
+}  // namespace panto
