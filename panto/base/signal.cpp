@@ -7,90 +7,10 @@
 #include <utility>
 
 #include "panto/base/contract.hpp"
+#include "panto/base/taylor.hpp"
 
 namespace panto {
 namespace {
-
-// A function of time truncated after its second derivative: value a, rate d, acceleration dd.
-struct Jet2 {
-  double a = 0, d = 0, dd = 0;
-  Jet2() = default;
-  Jet2(double value) : a(value) {}  // NOLINT: a constant
-  Jet2(double value, double rate, double acceleration) : a(value), d(rate), dd(acceleration) {}
-  [[nodiscard]] bool is_constant() const { return d == 0 && dd == 0; }
-};
-
-Jet2 operator-(const Jet2& x) { return {-x.a, -x.d, -x.dd}; }
-Jet2 operator+(const Jet2& x, const Jet2& y) { return {x.a + y.a, x.d + y.d, x.dd + y.dd}; }
-Jet2 operator-(const Jet2& x, const Jet2& y) { return {x.a - y.a, x.d - y.d, x.dd - y.dd}; }
-Jet2 operator*(const Jet2& x, const Jet2& y) {
-  return {x.a * y.a, x.d * y.a + x.a * y.d, x.dd * y.a + 2 * x.d * y.d + x.a * y.dd};
-}
-Jet2 operator/(const Jet2& x, const Jet2& y) {
-  const double q = x.a / y.a;
-  const double qd = (x.d - q * y.d) / y.a;
-  return {q, qd, (x.dd - 2 * qd * y.d - q * y.dd) / y.a};
-}
-
-// f(x) from f, f', f'' at x.a. A constant argument has derivatives 0 even where f' is infinite, as
-// in sqrt(0).
-Jet2 chain(const Jet2& x, double f, double f1, double f2) {
-  if (x.is_constant()) return f;
-  return {f, f1 * x.d, f2 * x.d * x.d + f1 * x.dd};
-}
-
-Jet2 sin(const Jet2& x) { return chain(x, std::sin(x.a), std::cos(x.a), -std::sin(x.a)); }
-Jet2 cos(const Jet2& x) { return chain(x, std::cos(x.a), -std::sin(x.a), -std::cos(x.a)); }
-Jet2 tan(const Jet2& x) {
-  const double t = std::tan(x.a), s = 1 + t * t;
-  return chain(x, t, s, 2 * t * s);
-}
-Jet2 asin(const Jet2& x) {
-  const double r = 1 - x.a * x.a, s = 1 / std::sqrt(r);
-  return chain(x, std::asin(x.a), s, x.a * s / r);
-}
-Jet2 acos(const Jet2& x) {
-  const double r = 1 - x.a * x.a, s = 1 / std::sqrt(r);
-  return chain(x, std::acos(x.a), -s, -x.a * s / r);
-}
-Jet2 atan(const Jet2& x) {
-  const double s = 1 / (1 + x.a * x.a);
-  return chain(x, std::atan(x.a), s, -2 * x.a * s * s);
-}
-Jet2 atan2(const Jet2& y, const Jet2& x) {
-  const double angle = std::atan2(y.a, x.a);
-  if (y.is_constant() && x.is_constant()) return angle;
-  const double r2 = x.a * x.a + y.a * y.a;
-  const double rate = (x.a * y.d - y.a * x.d) / r2;
-  return {angle, rate, (x.a * y.dd - y.a * x.dd - 2 * rate * (x.a * x.d + y.a * y.d)) / r2};
-}
-Jet2 sqrt(const Jet2& x) {
-  const double r = std::sqrt(x.a);
-  return chain(x, r, 0.5 / r, -0.25 / (r * x.a));
-}
-Jet2 exp(const Jet2& x) {
-  const double e = std::exp(x.a);
-  return chain(x, e, e, e);
-}
-Jet2 log(const Jet2& x) { return chain(x, std::log(x.a), 1 / x.a, -1 / (x.a * x.a)); }
-Jet2 tanh(const Jet2& x) {
-  const double t = std::tanh(x.a), s = 1 - t * t;
-  return chain(x, t, s, -2 * t * s);
-}
-Jet2 sinh(const Jet2& x) { return chain(x, std::sinh(x.a), std::cosh(x.a), std::sinh(x.a)); }
-Jet2 cosh(const Jet2& x) { return chain(x, std::cosh(x.a), std::sinh(x.a), std::cosh(x.a)); }
-Jet2 pow(const Jet2& x, const Jet2& p) {
-  const double f = std::pow(x.a, p.a);
-  if (p.is_constant()) {
-    // A vanishing factor p or p - 1 wins over an infinite power at x = 0.
-    const double f1 = p.a == 0 ? 0 : p.a * std::pow(x.a, p.a - 1);
-    const double c2 = p.a * (p.a - 1);
-    return chain(x, f, f1, c2 == 0 ? 0 : c2 * std::pow(x.a, p.a - 2));
-  }
-  if (x.a == 0 && x.is_constant() && p.a > 0) return f;  // 0^p is 0 around here
-  const Jet2 g = p * log(x);                             // x^p = e^g
-  return {f, f * g.d, f * (g.d * g.d + g.dd)};
-}
 
 // Second derivatives M of the natural cubic spline: M_0 = M_n = 0 and, with h_i = t_{i+1} - t_i,
 // h_{i-1} M_{i-1} + 2 (h_{i-1} + h_i) M_i + h_i M_{i+1} = 6 ((y_{i+1} - y_i)/h_i - (y_i -
@@ -161,8 +81,9 @@ SignalValue Signal::at(double t) const {
     case Kind::kConstant:
       return {constant_, 0, 0};
     case Kind::kExpression: {
-      const Jet2 time[] = {{t, 1, 0}};
-      const Jet2 x = expression_.evaluate<Jet2>(std::span<const Jet2>(time));
+      const Taylor2<double> time[] = {{t, 1, 0}};
+      const Taylor2<double> x =
+          expression_.evaluate<Taylor2<double>>(std::span<const Taylor2<double>>(time));
       return {x.a, x.d, x.dd};
     }
     case Kind::kPolynomial: {

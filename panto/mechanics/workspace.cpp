@@ -56,13 +56,4 @@ void Workspace::normalise(MutableView q) const noexcept {
   }
 }
 
-void Workspace::inputs_at(double t, MutableView u, MutableView u_rate) const noexcept {
-  for (size_t i = 0; i < model_.inputs.size(); ++i) {
-    const int s = model_.inputs[i].signal;
-    const SignalValue value = s >= 0 ? model_.signals[static_cast<size_t>(s)].at(t) : SignalValue{};
-    u[i] = value.value;
-    u_rate[i] = value.rate;
-  }
-}
-
 }  // namespace panto

@@ -94,7 +94,7 @@ class Workspace {
   void move(MutableView q, View step) const noexcept;
   void normalise(MutableView q) const noexcept;
   // Inputs and their rates from the model's signals.
-  void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept;
+  virtual void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept = 0;
 
   // ---- independent coordinates ------------------------------------------------------------------------------------------------
   // Chooses dependent speeds by pivoting at q; the generic rank found so far is kept through singular positions.

@@ -248,7 +248,9 @@ struct Model {
   std::vector<Limits> limits;                              // per speed index
 
   std::vector<Term> terms;
-  std::vector<Signal> signals;
+  std::vector<Signal> signals;  // at the nominal θ
+  std::vector<Expression>
+      signal_sources;  // as many: variable 0 is t, 1 + k is θ_k; empty where θ plays no part
   std::vector<Signal> tables;  // force laws, argument is the deflection
   std::vector<ConstraintRow> rows;
   std::vector<ConstraintGroup> groups;

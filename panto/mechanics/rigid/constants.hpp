@@ -3,8 +3,10 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include "panto/base/taylor.hpp"
 #include "panto/model/model.hpp"
 #include "panto/spatial/space.hpp"
 
@@ -26,12 +28,39 @@ struct FrameConstants {
   P angle{0.0};                     // planar
 };
 
+// A signal and its time derivatives, possibly with infinitesimal parts by θ.
+template <class P>
+struct SignalAt {
+  P value{0.0}, rate{0.0}, acceleration{0.0};
+};
+
 template <class S, class P>
 struct Constants {
   std::vector<P> theta, slots;
+  std::vector<Signal> signals;  // P = double: the model's signals at this θ
   std::vector<BodyConstants<S, P>> bodies;
   std::vector<FrameConstants<S, P>> frames;
   typename S::template Vec<P> gravity{};
+
+  // Signal i of the model at time t. Expressions of θ carry the derivatives by θ.
+  [[nodiscard]] SignalAt<P> signal(const Model& model, int i, double t) const {
+    const auto at = static_cast<size_t>(i);
+    if constexpr (std::is_same_v<P, double>) {
+      const SignalValue s = signals[at].at(t);
+      return {s.value, s.rate, s.acceleration};
+    } else {
+      const Expression& source = model.signal_sources[at];
+      if (source.code().empty()) {
+        const SignalValue s = model.signals[at].at(t);
+        return {P(s.value), P(s.rate), P(s.acceleration)};
+      }
+      std::vector<Taylor2<P>> variables(theta.size() + 1);
+      variables[0] = {P(t), P(1.0), P(0.0)};
+      for (size_t k = 0; k < theta.size(); ++k) variables[k + 1] = Taylor2<P>::constant(theta[k]);
+      const auto s = source.template evaluate<Taylor2<P>>(std::span<const Taylor2<P>>(variables));
+      return {s.a, s.d, s.dd};
+    }
+  }
 
   // Value of a slot; an absent one is zero.
   P operator[](Slot s) const { return s >= 0 ? slots[static_cast<size_t>(s)] : P(0.0); }
@@ -136,6 +165,13 @@ Constants<S, P> bake(const Model& model, std::span<const P> theta) {
   c.theta.assign(theta.begin(), theta.end());
   c.slots.resize(model.slots.size());
   evaluate_slots<P>(model, theta, c.slots);
+  if constexpr (std::is_same_v<P, double>) {
+    for (size_t i = 0; i < model.signals.size(); ++i) {
+      const Expression& source = model.signal_sources[i];
+      c.signals.push_back(source.code().empty() ? model.signals[i]
+                                                : Signal::expression(source, c.theta));
+    }
+  }
   c.gravity = vector_of(c, model.gravity);
   for (const Body& body : model.bodies) {
     BodyConstants<S, P> total;

@@ -25,7 +25,7 @@ struct Equations {
 
   Kinematics<S, T> kin;
   std::vector<Wrench<S, T>> wrench;  // per body (Kinematics index): inertia minus applied forces
-  std::vector<SignalValue> signal;
+  std::vector<SignalAt<T>> signal;
   std::vector<T> force;  // per force element: force on its channel
   // results
   std::vector<T> r, phi, phi_dot, phi_ddot, y;
@@ -41,8 +41,12 @@ struct Equations {
         phi_ddot(m.rows.size()),
         y(m.outputs.size()) {}
 
-  void signals_at(double t) {
-    for (size_t i = 0; i < signal.size(); ++i) signal[i] = kin.model->signals[i].at(t);
+  template <class P>
+  void signals_at(const Constants<S, P>& c, double t) {
+    for (size_t i = 0; i < signal.size(); ++i) {
+      const auto s = c.signal(*kin.model, static_cast<int>(i), t);
+      signal[i] = {T(s.value), T(s.rate), T(s.acceleration)};
+    }
   }
 
   // Constraint residual at position level (rows of Level::kPosition); needs positions and signals.
@@ -63,7 +67,7 @@ struct Equations {
   // Everything: kinematics, r, φ, φ', φ''.
   template <class P>
   void evaluate(const Constants<S, P>& c, const Arguments<T>& x) {
-    signals_at(x.t);
+    signals_at(c, x.t);
     kin.positions(c, x.q);
     kin.velocities(x.v);
     kin.accelerations(c, x.a);
@@ -246,7 +250,7 @@ struct Equations {
         phi[i] -= c[row.constant];
         break;
       case TargetKind::kSignal: {
-        const SignalValue& s = signal[static_cast<size_t>(row.signal)];
+        const SignalAt<T>& s = signal[static_cast<size_t>(row.signal)];
         phi[i] -= s.value;
         phi_dot[i] -= s.rate;
         phi_ddot[i] -= s.acceleration;
@@ -285,7 +289,7 @@ struct Equations {
         break;
       }
       case LawKind::kApplied:
-        f = T(signal[static_cast<size_t>(e.signal)].value);
+        f = signal[static_cast<size_t>(e.signal)].value;
         break;
       case LawKind::kFriction:
         f = -(c[e.level] * tanh(ch.rate / c[e.speed]) + c[e.damping] * ch.rate);

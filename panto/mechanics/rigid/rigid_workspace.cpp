@@ -119,7 +119,7 @@ void RigidWorkspace<S>::mass_matrix(View q, Eigen::MatrixXd& mass) {
 
 template <class S>
 void RigidWorkspace<S>::constraint_jacobian(double t, View q, Eigen::MatrixXd& g) {
-  eq_.signals_at(t);
+  eq_.signals_at(c_, t);
   set_positions(q);
   jacobian();
   g.setZero(model_.n_rows(), model_.nv);
@@ -269,8 +269,18 @@ void RigidWorkspace<S>::jacobian() noexcept {
 }
 
 template <class S>
+void RigidWorkspace<S>::inputs_at(double t, MutableView u, MutableView u_rate) const noexcept {
+  for (size_t i = 0; i < model_.inputs.size(); ++i) {
+    const int s = model_.inputs[i].signal;
+    const SignalValue value = s >= 0 ? c_.signals[static_cast<size_t>(s)].at(t) : SignalValue{};
+    u[i] = value.value;
+    u_rate[i] = value.rate;
+  }
+}
+
+template <class S>
 void RigidWorkspace<S>::choose_partition(double t, View q) noexcept {
-  eq_.signals_at(t);
+  eq_.signals_at(c_, t);
   set_positions(q);
   jacobian();
   lu_.choose(g_, weight_, generic_rank_);
@@ -283,7 +293,7 @@ void RigidWorkspace<S>::choose_partition(double t, View q) noexcept {
 template <class S>
 Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
   const int rank = lu_.rank(0);
-  eq_.signals_at(t);
+  eq_.signals_at(c_, t);
   Status status = Status::kOk;
   for (int iteration = 0;; ++iteration) {
     normalise(q);

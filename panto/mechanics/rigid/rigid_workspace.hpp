@@ -29,6 +29,8 @@ class RigidWorkspace final : public Workspace {
   FramePose frame_pose(View q, int frame) override;
   FramePose body_pose(View q, int body) override;
 
+  void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
+
   void choose_partition(double t, View q) noexcept override;
   [[nodiscard]] std::span<const int> independent_speeds() const override {
     return lu_.free_columns(1);
