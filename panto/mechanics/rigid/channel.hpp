@@ -78,10 +78,10 @@ ChannelValue<S, T> evaluate_channel(const Kinematics<S, T>& kin, const Constants
     }
     case ChannelKind::kPoint:
     case ChannelKind::kPointRate: {
-      const FrameState<S, T> fa = kin.frame(c, ch.frame_a), fb = kin.frame(c, ch.frame_b);
+      const FrameState<S, T>&fa = kin.frame(ch.frame_a), &fb = kin.frame(ch.frame_b);
       const BodyState<S, T>& A = kin.body[static_cast<size_t>(fa.body)];
       const BodyState<S, T>& B = kin.body[static_cast<size_t>(fb.body)];
-      const Vec e = axis_of(fb.R, ch.axis);
+      const Vec e = axis_of(kin.rotation(fb), ch.axis);
       g.a = fa.body;
       g.on_a = {moment(fa.r, e), e};
       const bool relative = ch.kind == ChannelKind::kPoint && fb.body > 0;
@@ -105,7 +105,7 @@ ChannelValue<S, T> evaluate_channel(const Kinematics<S, T>& kin, const Constants
       break;
     }
     case ChannelKind::kGap: {
-      const FrameState<S, T> fa = kin.frame(c, ch.frame_a), fb = kin.frame(c, ch.frame_b);
+      const FrameState<S, T>&fa = kin.frame(ch.frame_a), &fb = kin.frame(ch.frame_b);
       const BodyState<S, T>& A = kin.body[static_cast<size_t>(fa.body)];
       const BodyState<S, T>& B = kin.body[static_cast<size_t>(fb.body)];
       const auto along = [&](const Vec& x) -> const T& {
@@ -126,7 +126,7 @@ ChannelValue<S, T> evaluate_channel(const Kinematics<S, T>& kin, const Constants
       break;
     }
     case ChannelKind::kDistance: {
-      const FrameState<S, T> fa = kin.frame(c, ch.frame_a), fb = kin.frame(c, ch.frame_b);
+      const FrameState<S, T>&fa = kin.frame(ch.frame_a), &fb = kin.frame(ch.frame_b);
       const BodyState<S, T>& A = kin.body[static_cast<size_t>(fa.body)];
       const BodyState<S, T>& B = kin.body[static_cast<size_t>(fb.body)];
       const Vec d = A.p + fa.r - B.p - fb.r;
@@ -159,11 +159,12 @@ ChannelValue<S, T> evaluate_channel(const Kinematics<S, T>& kin, const Constants
         g.on_a.n = T(1.0);
         g.on_b.n = T(-1.0);
       } else {
-        const FrameState<S, T> fa = kin.frame(c, ch.frame_a), fb = kin.frame(c, ch.frame_b);
+        const FrameState<S, T>&fa = kin.frame(ch.frame_a), &fb = kin.frame(ch.frame_b);
         const Vec3<T>&wa = kin.body[static_cast<size_t>(fa.body)].w,
               &wb = kin.body[static_cast<size_t>(fb.body)].w;
-        const auto cs = detail::axis_product<kDepth>(fa.R.x, wa, fb.R.x, wb);
-        const auto sn = detail::axis_product<kDepth>(fa.R.x, wa, fb.R.y, wb);
+        const Mat3<T>&Ra = kin.rotation(fa), &Rb = kin.rotation(fb);
+        const auto cs = detail::axis_product<kDepth>(Ra.x, wa, Rb.x, wb);
+        const auto sn = detail::axis_product<kDepth>(Ra.x, wa, Rb.y, wb);
         r.value = expression_detail::arc_tangent(sn.value, cs.value);
         const T rho = cs.value * cs.value + sn.value * sn.value;
         const T inverse = 1.0 / rho;
@@ -182,10 +183,10 @@ ChannelValue<S, T> evaluate_channel(const Kinematics<S, T>& kin, const Constants
     }
     case ChannelKind::kAxisDot: {
       if constexpr (!S::kPlanar) {
-        const FrameState<S, T> fa = kin.frame(c, ch.frame_a), fb = kin.frame(c, ch.frame_b);
+        const FrameState<S, T>&fa = kin.frame(ch.frame_a), &fb = kin.frame(ch.frame_b);
         const auto p = detail::axis_product<kDepth>(
-            axis_of(fa.R, ch.axis), kin.body[static_cast<size_t>(fa.body)].w,
-            axis_of(fb.R, ch.axis_b), kin.body[static_cast<size_t>(fb.body)].w);
+            axis_of(kin.rotation(fa), ch.axis), kin.body[static_cast<size_t>(fa.body)].w,
+            axis_of(kin.rotation(fb), ch.axis_b), kin.body[static_cast<size_t>(fb.body)].w);
         r.value = p.value;
         g.a = fa.body;
         g.b = fb.body;
@@ -196,13 +197,13 @@ ChannelValue<S, T> evaluate_channel(const Kinematics<S, T>& kin, const Constants
       break;
     }
     case ChannelKind::kAngularRate: {
-      const FrameState<S, T> fa = kin.frame(c, ch.frame_a);
+      const FrameState<S, T>& fa = kin.frame(ch.frame_a);
       g.a = fa.body;
       if constexpr (S::kPlanar) {
         g.on_a.n = T(1.0);
       } else {
-        const FrameState<S, T> fb = kin.frame(c, ch.frame_b);
-        g.on_a.n = axis_of(fb.R, ch.axis);
+        const FrameState<S, T>& fb = kin.frame(ch.frame_b);
+        g.on_a.n = axis_of(kin.rotation(fb), ch.axis);
         if constexpr (kDepth == Depth::kAcceleration)
           bias = dot(spin(kin.body[static_cast<size_t>(fb.body)].w, g.on_a.n),
                      kin.body[static_cast<size_t>(fa.body)].w);

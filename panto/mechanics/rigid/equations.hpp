@@ -49,19 +49,11 @@ struct Equations {
     }
   }
 
-  // Constraint residual at position level (rows of Level::kPosition); needs positions and signals.
+  // Position-level target of a row.
   template <class P>
-  void constraint_positions(const Constants<S, P>& c) {
-    const Model& m = *kin.model;
-    for (int i = 0; i < m.n_position_rows; ++i) {
-      const ConstraintRow& row = m.rows[static_cast<size_t>(i)];
-      const T x = evaluate_channel<Depth::kValue>(kin, c, row.channel).value;
-      if (row.target == TargetKind::kSignal) {
-        phi[static_cast<size_t>(i)] = x - signal[static_cast<size_t>(row.signal)].value;
-      } else {
-        phi[static_cast<size_t>(i)] = x - c[row.constant];
-      }
-    }
+  T target(const Constants<S, P>& c, const ConstraintRow& row) const {
+    return row.target == TargetKind::kSignal ? signal[static_cast<size_t>(row.signal)].value
+                                             : T(c[row.constant]);
   }
 
   // Everything: kinematics, r, φ, φ', φ''.
@@ -124,7 +116,8 @@ struct Equations {
             value = evaluate_channel<Depth::kAcceleration>(kin, c, o.channel).acceleration;
           }
           if (o.minus_gravity)
-            value -= dot(axis_of(kin.frame(c, o.channel.frame_b).R, o.channel.axis), c.gravity);
+            value -=
+                dot(axis_of(kin.rotation(kin.frame(o.channel.frame_b)), o.channel.axis), c.gravity);
           break;
         }
         case OutputKind::kForceElement:

@@ -27,12 +27,13 @@ struct Column {
   typename S::template Vec<T> v;
 };
 
-// Pose of a frame: r from its body's origin.
+// Pose of a frame that channels use: r from its body's origin.
 template <class S, class T>
 struct FrameState {
   int body = 0;  // index into Kinematics::body, 0 is the ground
-  typename S::template Vec<T> r;
-  typename S::template Rot<T> R;
+  typename S::template Vec<T> r{};
+  typename S::template Rot<T> R{};  // only of frames turned on their body
+  bool turned = false;
 };
 
 template <class S, class T>
@@ -42,23 +43,40 @@ struct Kinematics {
   using Rot = typename S::template Rot<T>;
 
   const Model* model = nullptr;
-  std::vector<BodyState<S, T>> body;  // 0 ground, i + 1 body i
-  std::vector<Column<S, T>> column;   // per speed
-  std::vector<int> dof_coordinate;    // speed -> coordinate of 1-dof joints, -1 otherwise
-  const T* q = nullptr;               // of the last positions() call
+  std::vector<BodyState<S, T>> body;          // 0 ground, i + 1 body i
+  std::vector<Column<S, T>> column;           // per speed
+  std::vector<FrameState<S, T>> frame_state;  // 0 ground's own, i + 1 frame i
+  std::vector<int> channel_frames;            // frames to keep up to date
+  std::vector<int> dof_coordinate;            // speed -> coordinate of 1-dof joints, -1 otherwise
+  const T* q = nullptr;                       // of the last positions() call
   const T* v = nullptr;
   const T* a = nullptr;
 
   explicit Kinematics(const Model& m)
-      : model(&m), body(m.bodies.size() + 1), column(static_cast<size_t>(m.nv)) {
+      : model(&m),
+        body(m.bodies.size() + 1),
+        column(static_cast<size_t>(m.nv)),
+        frame_state(m.frames.size() + 1),
+        dof_coordinate(static_cast<size_t>(m.nv), -1) {
     BodyState<S, T>& g = body[0];
     g.R = unit();
     g.p = g.d = g.v = g.a = Vec{};
     g.w = g.al = Ang{};
     g.angle = T(0.0);
-    dof_coordinate.assign(static_cast<size_t>(m.nv), -1);
     for (const Joint& j : m.joints)
       if (j.nv == 1) dof_coordinate[static_cast<size_t>(j.v)] = j.q;
+    std::vector<char> used(m.frames.size(), 0);
+    const auto use = [&](const Channel& c) {
+      for (int f : {c.frame_a, c.frame_b})
+        if (f >= 0) used[static_cast<size_t>(f)] = 1;
+    };
+    for (const ConstraintRow& e : m.rows) use(e.channel);
+    for (const ForceElement& e : m.forces) use(e.channel);
+    for (const Actuator& e : m.actuators) use(e.channel);
+    for (const Output& e : m.outputs) use(e.channel);
+    for (const Condition& e : m.initial) use(e.channel);
+    for (size_t f = 0; f < used.size(); ++f)
+      if (used[f]) channel_frames.push_back(static_cast<int>(f));
   }
 
   static Rot unit() {
@@ -154,6 +172,7 @@ struct Kinematics {
         }
       }
     }
+    for (int f : channel_frames) place_frame(c, f);
   }
 
   void velocities(const T* speeds) {
@@ -213,15 +232,24 @@ struct Kinematics {
     }
   }
 
+  // State of a channel's frame (-1: ground's own), after positions().
+  [[nodiscard]] const FrameState<S, T>& frame(int index) const {
+    return frame_state[static_cast<size_t>(index + 1)];
+  }
+  [[nodiscard]] const Rot& rotation(const FrameState<S, T>& f) const {
+    return f.turned ? f.R : body[static_cast<size_t>(f.body)].R;
+  }
+
+  // Brings one frame up to date; positions() does it for all frames that channels use.
   template <class P>
-  FrameState<S, T> frame(const Constants<S, P>& c, int index) const {
-    if (index < 0) return {0, Vec{}, unit()};
+  void place_frame(const Constants<S, P>& c, int index) {
     const auto& f = c.frames[static_cast<size_t>(index)];
     const BodyState<S, T>& b = body[static_cast<size_t>(f.body + 1)];
-    FrameState<S, T> s{f.body + 1, Vec{}, b.R};
+    FrameState<S, T>& s = frame_state[static_cast<size_t>(index + 1)];
+    s.body = f.body + 1;
+    s.turned = f.turned;
     if (f.moved) s.r = rotate(b.R, f.r);
     if (f.turned) s.R = compose(b.R, f.R);
-    return s;
   }
 };
 

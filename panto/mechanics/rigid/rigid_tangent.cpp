@@ -234,7 +234,15 @@ void RigidWorkspace<S>::tangent_theta(const Point& x, const Blocks& blocks, Tang
   }
 }
 
+template void RigidWorkspace<Planar>::seed_point(const Point&);
 template void RigidWorkspace<Planar>::tangent(const Point&, const Blocks&, Tangent&);
+template void RigidWorkspace<Planar>::tangent_state(const Point&, const Blocks&, Tangent&);
+template void RigidWorkspace<Planar>::tangent_linear(const Point&, const Blocks&, Tangent&);
+template void RigidWorkspace<Planar>::tangent_theta(const Point&, const Blocks&, Tangent&);
+template void RigidWorkspace<Spatial>::seed_point(const Point&);
 template void RigidWorkspace<Spatial>::tangent(const Point&, const Blocks&, Tangent&);
+template void RigidWorkspace<Spatial>::tangent_state(const Point&, const Blocks&, Tangent&);
+template void RigidWorkspace<Spatial>::tangent_linear(const Point&, const Blocks&, Tangent&);
+template void RigidWorkspace<Spatial>::tangent_theta(const Point&, const Blocks&, Tangent&);
 
 }  // namespace panto::rigid

@@ -181,6 +181,8 @@ template <class S>
 double RigidWorkspace<S>::channel(const Channel& ch, Order order, View q, View v,
                                   MutableView gradient) {
   set_positions(q);
+  if (ch.frame_a >= 0) eq_.kin.place_frame(c_, ch.frame_a);
+  if (ch.frame_b >= 0) eq_.kin.place_frame(c_, ch.frame_b);
   if (!v.empty()) eq_.kin.velocities(v.data());
   ChannelValue<S, double> value = order == Order::kValue
                                       ? evaluate_channel<Depth::kValue>(eq_.kin, c_, ch)
@@ -218,8 +220,9 @@ FramePose pose(const R& rot, const V& p) {
 template <class S>
 FramePose RigidWorkspace<S>::frame_pose(View q, int frame) {
   set_positions(q);
-  const auto f = eq_.kin.frame(c_, frame);
-  return pose<S>(f.R, eq_.kin.body[static_cast<size_t>(f.body)].p + f.r);
+  if (frame >= 0) eq_.kin.place_frame(c_, frame);
+  const auto& f = eq_.kin.frame(frame);
+  return pose<S>(eq_.kin.rotation(f), eq_.kin.body[static_cast<size_t>(f.body)].p + f.r);
 }
 
 template <class S>
@@ -248,23 +251,27 @@ void RigidWorkspace<S>::project(int body, const Wrench<S, double>& w, int stop,
 template <class S>
 void RigidWorkspace<S>::jacobian() noexcept {
   for (size_t i = 0; i < model_.rows.size(); ++i) {
-    const Channel& ch = model_.rows[i].channel;
-    const auto begin = static_cast<size_t>(g_.start[i]), end = static_cast<size_t>(g_.start[i + 1]);
+    const ConstraintRow& row = model_.rows[i];
+    const Channel& ch = row.channel;
+    const int begin = g_.start[i], end = g_.start[i + 1];
+    const auto value = evaluate_channel<Depth::kValue>(eq_.kin, c_, ch);
+    if (row.level == Level::kPosition) eq_.phi[i] = value.value - eq_.target(c_, row);
     if (ch.kind == ChannelKind::kCoordinate) {
-      g_.value[begin] = 1;
+      g_.value[static_cast<size_t>(begin)] = 1;
       continue;
     }
-    for (size_t k = begin; k < end; ++k) row_[static_cast<size_t>(g_.column[k])] = 0;
+    const int* column = g_.column.data();
+    double* scratch = row_.data();
+    for (int k = begin; k < end; ++k) scratch[column[k]] = 0;
     if (ch.kind == ChannelKind::kSum) {
       for (int k = ch.first_term; k < ch.first_term + ch.terms; ++k)
-        row_[static_cast<size_t>(model_.terms[static_cast<size_t>(k)].dof)] +=
+        scratch[model_.terms[static_cast<size_t>(k)].dof] +=
             c_[model_.terms[static_cast<size_t>(k)].coefficient];
     } else {
-      const auto gradient = evaluate_channel<Depth::kValue>(eq_.kin, c_, ch).gradient;
-      project(gradient.a, gradient.on_a, stop_[i], row_.data());
-      project(gradient.b, gradient.on_b, stop_[i], row_.data());
+      project(value.gradient.a, value.gradient.on_a, stop_[i], scratch);
+      project(value.gradient.b, value.gradient.on_b, stop_[i], scratch);
     }
-    for (size_t k = begin; k < end; ++k) g_.value[k] = row_[static_cast<size_t>(g_.column[k])];
+    for (int k = begin; k < end; ++k) g_.value[static_cast<size_t>(k)] = scratch[column[k]];
   }
 }
 
@@ -299,13 +306,12 @@ Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
     normalise(q);
     set_positions(q);
     if (model_.rows.empty()) return Status::kOk;
-    eq_.constraint_positions(c_);
+    jacobian();
     double worst = 0;
     for (int i = 0; i < rank; ++i)
       worst = std::max(
           worst, std::abs(eq_.phi[static_cast<size_t>(lu_.pivot_rows()[static_cast<size_t>(i)])]));
     if (!std::isfinite(worst)) return Status::kNotFinite;
-    jacobian();
     status = lu_.factor(g_);
     if (fatal(status)) return status;
     if (worst <= kClosureTolerance * length_) break;

@@ -57,7 +57,7 @@ class RigidWorkspace final : public Workspace {
  private:
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
-  void jacobian() noexcept;  // g_ at the kinematics' positions
+  void jacobian() noexcept;  // g_ and the position rows' φ at the kinematics' positions
   // Adds the projection of a wrench on the speeds between a body and `stop` (Kinematics indices).
   void project(int body, const Wrench<S, double>& w, int stop, double* row) const noexcept;
   template <class P>
