@@ -591,6 +591,17 @@ Expression Expression::variable(int index) {
   return ExpressionParser::from_code({{Op::kVariable, index, 0}});
 }
 
+std::optional<Expression> Expression::from_code(std::vector<Instruction> code) {
+  int depth = 0;
+  for (const Instruction& in : code) {
+    if (depth < operands(in.op) || (in.op == Op::kVariable && in.variable < 0)) return std::nullopt;
+    depth += 1 - operands(in.op);
+    if (depth > kMaxDepth) return std::nullopt;
+  }
+  if (depth != 1) return std::nullopt;
+  return ExpressionParser::from_code(std::move(code));
+}
+
 Expression Expression::with_value(int variable, double value) const {
   Expression e = *this;
   for (Instruction& in : e.code_) {

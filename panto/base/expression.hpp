@@ -58,6 +58,9 @@ class Expression {
   Expression() = default;
   static Expression constant(double value);
   static Expression variable(int index);
+  // A program put together elsewhere (one expression inserted into another). nullopt when it is not a postfix program that
+  // leaves one value, or needs a stack deeper than kMaxDepth.
+  static std::optional<Expression> from_code(std::vector<Instruction> code);
 
   // Value; `variables[i]` answers the variable that the resolver numbered i.
   // An empty expression is 0.

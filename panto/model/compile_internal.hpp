@@ -44,8 +44,7 @@ struct At {
   std::string path;             // "bar.length"
   std::string pointer;
 
-  explicit At(const Item& i)
-      : item(&i), node(i.node), owner(i.node), pointer(i.pointer) {}
+  explicit At(const Item& i) : item(&i), node(i.node), owner(i.node), pointer(i.pointer) {}
   explicit operator bool() const { return node != nullptr; }
   At operator[](std::string_view key) const;
   // Element i of a list, called `suffix` in names.
@@ -63,8 +62,9 @@ struct At {
 // A named parameter of the file.
 struct Named {
   std::string name;
-  std::string text;  // empty: a bare number
-  double value = 0;  // nominal
+  std::string text;
+  bool has_text = false;  // otherwise a bare number
+  double value = 0;       // nominal
   std::optional<Dim> dim;
   bool literal = false;     // number or quantity, not an expression
   bool structural = false;  // decides how many items there are, so it is a constant, not θ
@@ -145,13 +145,16 @@ class Compiler {
   }
   Slot add_slot(Expression e);
   Slot add_slot(std::vector<Expression::Instruction> code);
-  [[nodiscard]] double value(Slot s) const { return s < 0 ? 0 : slot_values_[static_cast<size_t>(s)]; }
+  [[nodiscard]] double value(Slot s) const {
+    return s < 0 ? 0 : slot_values_[static_cast<size_t>(s)];
+  }
   [[nodiscard]] double evaluate(const Expression& e) const;
 
   // --- compile_tree.cpp
   void tree();
   [[nodiscard]] int body_of(const At& place);  // file index, kGround, or kNoFrame (not reported)
-  std::vector<size_t> order_joints(const std::vector<int>& parents, const std::vector<int>& children);
+  std::vector<size_t> order_joints(const std::vector<int>& parents,
+                                   const std::vector<int>& children);
   void report_tree_cycles(const std::vector<int>& parents, const std::vector<int>& children,
                           const std::vector<int>& joint_of_body, const std::vector<bool>& placed);
   void add_joint(const Item& item, int parent_file_body, int child_file_body);
@@ -238,7 +241,8 @@ class Compiler {
 
   Model model_;
   Diagnostics diagnostics_;
-  std::set<std::tuple<int, int, int>> repeated_findings_;  // id, line, column: once per written item
+  std::set<std::tuple<int, int, int>>
+      repeated_findings_;  // id, line, column: once per written item
   bool planar_ = true;
 
   std::deque<Node> expanded_;
@@ -255,15 +259,15 @@ class Compiler {
   std::vector<double> slot_values_;
   std::unordered_set<std::string> theta_names_;
 
-  TextMap<int> body_index_;       // name -> file body
-  std::vector<int> final_body_;   // file body -> model body
-  std::vector<int> own_frames_;   // model body -> frame index or -1
-  TextMap<int> frame_index_;      // "crank.end"
+  TextMap<int> body_index_;                                 // name -> file body
+  std::vector<int> final_body_;                             // file body -> model body
+  std::vector<int> own_frames_;                             // model body -> frame index or -1
+  TextMap<int> frame_index_;                                // "crank.end"
   std::vector<std::pair<const Item*, int>> placed_joints_;  // item, file joint
-  TextMap<Dof> dof_index_;        // coordinate and speed names; dof -1: of a joint with errors
-  TextMap<int> joint_index_;      // name -> file joint; -1: with errors
+  TextMap<Dof> dof_index_;    // coordinate and speed names; dof -1: of a joint with errors
+  TextMap<int> joint_index_;  // name -> file joint; -1: with errors
   TextMap<std::vector<std::string>> joint_coordinates_;
-  std::vector<bool> angular_;     // per speed index
+  std::vector<bool> angular_;  // per speed index
 
   struct Carrier {  // what force_of can name
     std::string kind;

@@ -23,7 +23,7 @@ inline constexpr int kGround = -1;
 
 // ---- bodies, frames, joints -----------------------------------------------------------------------------------------
 
-// A frame fixed on a body. Planar: position x, y and one angle. Spatial: x, y, z and roll, pitch, yaw (R = Rz Ry Rx).
+// A frame fixed on a body. Planar: position x, y and one angle (rotation[0]). Spatial: x, y, z and roll, pitch, yaw (R = Rz Ry Rx).
 struct Frame {
   std::string name;  // "crank.end"
   int body = kGround;
@@ -187,7 +187,9 @@ struct Output {
   OutputKind kind = OutputKind::kChannel;
   Channel channel;
   Order order = Order::kValue;
-  bool minus_gravity = false;  // accelerometer: specific force
+  // Accelerometer: channel kPointRate with frame_b = frame_a, order kAcceleration; the value is the absolute acceleration
+  // minus gravity along that axis.
+  bool minus_gravity = false;
   int index = -1;  // force element, constraint row (multiplier, the force on the channel) or input
   Slot offset = -1;  // added to the value
   Dim dim;
@@ -211,6 +213,13 @@ struct Condition {  // channel value (or rate) wanted at t = 0
   std::string name;    // as written: "theta", "coupler.end x"
   Loc loc;
 };
+struct InitialOrientation {  // of a kSpherical joint at t = 0
+  int joint = -1;
+  std::array<Slot, 4> quaternion{-1, -1, -1, -1};  // w x y z, of any length but zero
+  bool guess = false;
+  std::string name;
+  Loc loc;
+};
 
 // ---- the model ---------------------------------------------------------------------------------------------------------------
 
@@ -220,6 +229,14 @@ struct ParameterInfo {
   Dim dim;
   bool has_dim = false;
   Loc loc;
+  std::string pointer;  // where the description holds it: "/body/0/bar/mass"
+};
+
+// An override that is not θ: an expression, or the size of a repeat. Kept so that copy_back can write it.
+struct AppliedOverride {
+  std::string name, value;
+  std::string
+      pointer;  // empty: it belongs to one copy of a repeated item, which a file cannot express
 };
 
 struct Limits {  // coordinate range, for pose sampling and checks
@@ -262,8 +279,10 @@ struct Model {
   std::vector<Output> outputs;
   std::vector<Sensor> sensors;
   std::vector<Condition> initial;
+  std::vector<InitialOrientation> orientations;
   std::vector<int> preferred;  // speed indices the user wants independent
   RunDefaults run;
+  std::vector<AppliedOverride> overrides;
 
   [[nodiscard]] int nu() const { return static_cast<int>(inputs.size()); }
   [[nodiscard]] int n_rows() const { return static_cast<int>(rows.size()); }

@@ -70,8 +70,8 @@ struct SchemaTable {
   const char* doc = "";
   std::span<const SchemaKey> keys{};
   std::span<const SchemaVariant> variants{};  // empty, or chosen by the key `type`
-  bool item = false;                        // element of a list at top level: may have `repeat`
-  const char* open = "";                    // any further key is permitted; says what it holds
+  bool item = false;                          // element of a list at top level: may have `repeat`
+  const char* open = "";                      // any further key is permitted; says what it holds
 };
 
 // All kinds of table; the first, "model", is the whole file.

@@ -411,5 +411,25 @@ TEST(ExpressionDerivatives, DualNumbersGiveTheGradientInSeveralVariables) {
   EXPECT_DOUBLE_EQ(f.v[1], 4);    // x^2
 }
 
+TEST(ExpressionFromCode, TakesAProgramThatLeavesOneValue) {
+  using Op = Expression::Op;
+  const auto e = Expression::from_code({{Op::kVariable, 0, 0}, {Op::kConstant, -1, 3}, {Op::kMul}});
+  ASSERT_TRUE(e);
+  const double x = 4;
+  EXPECT_DOUBLE_EQ(e->evaluate<double>({&x, 1}), 12);
+}
+
+TEST(ExpressionFromCode, RefusesWhatIsNoProgram) {
+  using Op = Expression::Op;
+  EXPECT_FALSE(Expression::from_code({}));
+  EXPECT_FALSE(Expression::from_code({{Op::kMul}}));
+  EXPECT_FALSE(Expression::from_code({{Op::kConstant, -1, 1}, {Op::kAdd}}));
+  EXPECT_FALSE(Expression::from_code({{Op::kConstant, -1, 1}, {Op::kConstant, -1, 1}}));
+  EXPECT_FALSE(Expression::from_code({{Op::kVariable, -1, 0}}));
+  std::vector<Expression::Instruction> deep(Expression::kMaxDepth + 1);
+  deep.resize(deep.size() + Expression::kMaxDepth, {Op::kAdd});
+  EXPECT_FALSE(Expression::from_code(deep));
+}
+
 }  // namespace
 }  // namespace panto
