@@ -251,6 +251,7 @@ void Compiler::actuators() {
     if (input.signal < 0) {
       input.signal = static_cast<int>(model_.signals.size());
       model_.signals.push_back(Signal::constant(0));
+      model_.signal_sources.emplace_back();
     }
     actuator.input = static_cast<int>(model_.inputs.size());
     model_.inputs.push_back(std::move(input));

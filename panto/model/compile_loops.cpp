@@ -68,8 +68,9 @@ void Compiler::place_rows(const At& at, const std::string& type, int group) {
     r.constant = length;
     add_row(r, group);
   };
-  const auto point = [&](int first) {
-    for (int axis = first; axis < (planar_ ? 2 : 3); ++axis) row(ChannelKind::kPoint, axis);
+  const int axes = planar_ ? 2 : 3;
+  const auto origins_coincide = [&] {
+    for (int axis = 0; axis < axes; ++axis) row(ChannelKind::kGap, axis);
   };
   const auto orientation = [&] {
     if (planar_) return row(ChannelKind::kAngle, 0);
@@ -80,19 +81,19 @@ void Compiler::place_rows(const At& at, const std::string& type, int group) {
   if (type == "distance") {
     row(ChannelKind::kDistance, 0);
   } else if (type == "pin" || type == "spherical") {
-    point(0);
+    origins_coincide();
   } else if (type == "slider") {
-    point(1);
+    for (int axis = 1; axis < axes; ++axis) row(ChannelKind::kPoint, axis);
     if (!at["turn"].flag(false)) orientation();
   } else if (type == "weld") {
-    point(0);
+    origins_coincide();
     orientation();
   } else if (type == "revolute") {
-    point(0);
+    origins_coincide();
     row(ChannelKind::kAxisDot, 0, 2);
     row(ChannelKind::kAxisDot, 1, 2);
   } else if (type == "universal") {
-    point(0);
+    origins_coincide();
     row(ChannelKind::kAxisDot, 0, 1);
   }
 }

@@ -217,6 +217,7 @@ std::optional<Channel> Compiler::sum_channel(const At& terms) {
 Dim Compiler::channel_dim(const Channel& c) const {
   switch (c.kind) {
     case ChannelKind::kPoint:
+    case ChannelKind::kGap:
     case ChannelKind::kDistance:
     case ChannelKind::kPointRate:
       return dim::kLength;

@@ -13,6 +13,7 @@ namespace panto::compile_detail {
 int Compiler::signal(const At& at, std::optional<Dim> dim) {
   if (!at) return -1;
   std::optional<Signal> made;
+  Expression source;  // kept where parameters play a part
   if (at.node->table() == nullptr) {
     auto n = read(at, dim, true);
     if (!n) return -1;
@@ -21,6 +22,11 @@ int Compiler::signal(const At& at, std::optional<Dim> dim) {
     } else if (n->expression.is_constant()) {
       made = Signal::constant(n->expression.evaluate<double>({}));
     } else {
+      const auto& code = n->expression.code();
+      const bool of_theta = std::any_of(code.begin(), code.end(), [](const auto& in) {
+        return in.op == Expression::Op::kVariable && in.variable > 0;
+      });
+      if (of_theta) source = n->expression;
       made = Signal::expression(std::move(n->expression), theta_);
     }
   } else if (const At polynomial = at["polynomial"]) {
@@ -43,6 +49,7 @@ int Compiler::signal(const At& at, std::optional<Dim> dim) {
   }
   if (!made) return -1;
   model_.signals.push_back(std::move(*made));
+  model_.signal_sources.push_back(std::move(source));
   return static_cast<int>(model_.signals.size()) - 1;
 }
 
