@@ -4,6 +4,7 @@
 #pragma once
 
 #include "panto/mechanics/rigid/channel.hpp"
+#include "panto/mechanics/rigid/structure.hpp"
 
 namespace panto::rigid {
 
@@ -39,7 +40,9 @@ struct Equations {
         phi(m.rows.size()),
         phi_dot(m.rows.size()),
         phi_ddot(m.rows.size()),
-        y(m.outputs.size()) {}
+        y(m.outputs.size()) {
+    for (int k = 0; k < m.n_rows(); ++k) coincidence_.push_back(starts_coincidence(m, k));
+  }
 
   template <class P>
   void signals_at(const Constants<S, P>& c, double t) {
@@ -72,7 +75,14 @@ struct Equations {
     const Model& m = *kin.model;
     for (T& e : r) e = T(0.0);
     inertia_wrenches(c);
-    for (size_t i = 0; i < m.rows.size(); ++i) constraint(c, x, static_cast<int>(i));
+    for (size_t i = 0; i < m.rows.size();) {
+      if (coincidence_[i]) {
+        coincidence(x, i);
+        i += S::kDim;
+      } else {
+        constraint(c, x, static_cast<int>(i++));
+      }
+    }
     for (size_t i = 0; i < m.forces.size(); ++i) force_element(c, static_cast<int>(i));
     for (const Actuator& actuator : m.actuators) {
       if (actuator.group >= 0 || !x.u) continue;
@@ -200,6 +210,8 @@ struct Equations {
   }
 
  private:
+  std::vector<char> coincidence_;  // per row: starts a coincidence
+
   static void add(Wrench<S, T>& w, const T& f, const Wrench<S, T>& g) {
     w.n += f * g.n;
     w.f += f * g.f;
@@ -226,6 +238,41 @@ struct Equations {
       }
     }
     wrench[0] = {};
+  }
+
+  // The rows of two coinciding points together: what constraint() does, as one vector.
+  void coincidence(const Arguments<T>& x, size_t i) {
+    const Channel& ch = kin.model->rows[i].channel;
+    const FrameState<S, T>&fa = kin.frame(ch.frame_a), &fb = kin.frame(ch.frame_b);
+    Vec value{}, rate{}, acceleration{};
+    const auto side = [&](const FrameState<S, T>& f, auto sign) {
+      const BodyState<S, T>& b = kin.body[static_cast<size_t>(f.body)];
+      sign(value, b.p + f.r);
+      if (f.body == 0) return;
+      sign(rate, b.v + spin(b.w, f.r));
+      sign(acceleration, b.a + spin(b.al, f.r) + centripetal(b.w, f.r));
+    };
+    side(fa, [](Vec& sum, const Vec& e) { sum += e; });
+    side(fb, [](Vec& sum, const Vec& e) { sum -= e; });
+    const auto store = [i](std::vector<T>& to, const Vec& e) {
+      to[i] = e.x;
+      to[i + 1] = e.y;
+      if constexpr (!S::kPlanar) to[i + 2] = e.z;
+    };
+    store(phi, value);
+    store(phi_dot, rate);
+    store(phi_ddot, acceleration);
+    if (!x.lambda) return;
+    Vec f;
+    f.x = x.lambda[i];
+    f.y = x.lambda[i + 1];
+    if constexpr (!S::kPlanar) f.z = x.lambda[i + 2];
+    Wrench<S, T>&on_a = wrench[static_cast<size_t>(fa.body)],
+              &on_b = wrench[static_cast<size_t>(fb.body)];
+    on_a.f -= f;
+    on_a.n -= moment(fa.r, f);
+    on_b.f += f;
+    on_b.n += moment(fb.r, f);
   }
 
   template <class P>

@@ -18,45 +18,45 @@ class TreeMass {
 
   // M at the kinematics' positions. Cost: bodies plus the sum of path lengths.
   void evaluate(const Kinematics<S, double>& kin, const Constants<S, double>& c) noexcept {
-    for (size_t i = 0; i < composite_.size(); ++i) {
-      const BodyConstants<S, double>& k = c.bodies[i];
-      const BodyState<S, double>& b = kin.body[i + 1];
-      Composite& o = composite_[i];
-      const Vec com = rotate(b.R, k.com);
+    const Joint* joints = model_->joints.data();
+    const BodyState<S, double>* bodies = kin.body.data() + 1;
+    const Column<S, double>* columns = kin.column.data();
+    const BodyConstants<S, double>* constants = c.bodies.data();
+    const int* start = structure_->mass_start.data();
+    Composite* composite = composite_.data();
+    const auto n_bodies = static_cast<int>(composite_.size());
+    for (int i = 0; i < n_bodies; ++i) {
+      const BodyConstants<S, double>& k = constants[i];
+      const Vec com = rotate(bodies[i].R, k.com);
+      Composite& o = composite[i];
       o.mass = k.mass;
       o.moment = k.mass * com;
       if constexpr (S::kPlanar) {
         o.inertia = k.inertia + k.mass * dot(com, com);
       } else {
-        o.inertia = shift_inertia(rotate_inertia(b.R, k.inertia), k.mass, Vec{}, com);
+        o.inertia = shift_inertia(rotate_inertia(bodies[i].R, k.inertia), k.mass, Vec{}, com);
       }
     }
-    for (size_t i = composite_.size(); i-- > 0;) {
-      const Joint& j = model_->joints[i];
-      const Composite& o = composite_[i];
+    for (int i = n_bodies - 1; i >= 0; --i) {
+      const Joint& j = joints[i];
+      const Composite& o = composite[i];
       for (int k = j.v; k < j.v + j.nv; ++k) {
-        const Column<S, double>& s = kin.column[static_cast<size_t>(k)];
-        Vec f = o.mass * s.v + spin(s.w, o.moment);
+        const Column<S, double>& s = columns[k];
+        const Vec f = o.mass * s.v + spin(s.w, o.moment);
         Ang n = o.inertia * s.w + moment(o.moment, s.v);
-        double* entry =
-            &packed_[static_cast<size_t>(structure_->mass_start[static_cast<size_t>(k)])];
-        for (int l = k; l >= j.v; --l) {
-          const Column<S, double>& t = kin.column[static_cast<size_t>(l)];
-          *entry++ = inner(t.w, n) + dot(t.v, f);
-        }
-        for (size_t b = i; model_->joints[b].parent != kGround;) {
-          n += moment(kin.body[b + 1].d, f);
-          b = static_cast<size_t>(model_->joints[b].parent);
-          const Joint& up = model_->joints[b];
-          for (int l = up.v + up.nv - 1; l >= up.v; --l) {
-            const Column<S, double>& t = kin.column[static_cast<size_t>(l)];
-            *entry++ = inner(t.w, n) + dot(t.v, f);
-          }
+        double* entry = &packed_[static_cast<size_t>(start[k])];
+        for (int l = k; l >= j.v; --l) *entry++ = inner(columns[l].w, n) + dot(columns[l].v, f);
+        for (int b = i; joints[b].parent != kGround;) {
+          n += moment(bodies[b].d, f);
+          b = joints[b].parent;
+          const Joint& up = joints[b];
+          for (int l = up.v + up.nv - 1; l >= up.v; --l)
+            *entry++ = inner(columns[l].w, n) + dot(columns[l].v, f);
         }
       }
       if (j.parent == kGround) continue;
-      Composite& p = composite_[static_cast<size_t>(j.parent)];
-      const Vec d = kin.body[i + 1].d;
+      Composite& p = composite[j.parent];
+      const Vec d = bodies[i].d;
       p.inertia += shift_inertia(o.inertia, o.mass, o.moment, d);
       p.mass += o.mass;
       p.moment += o.moment + o.mass * d;
@@ -66,17 +66,16 @@ class TreeMass {
   // y = M x
   void multiply(const double* x, double* y) const noexcept {
     const int n = model_->nv;
-    for (int j = 0; j < n; ++j) y[j] = 0;
+    const int* parent = structure_->dof_parent.data();
+    const double* entry = packed_.data();
     for (int j = 0; j < n; ++j) {
-      const double* entry =
-          &packed_[static_cast<size_t>(structure_->mass_start[static_cast<size_t>(j)])];
-      double sum = *entry++ * x[j];
-      for (int k = structure_->dof_parent[static_cast<size_t>(j)]; k >= 0;
-           k = structure_->dof_parent[static_cast<size_t>(k)]) {
+      const double xj = x[j];
+      double sum = *entry++ * xj;
+      for (int k = parent[j]; k >= 0; k = parent[k]) {
         sum += *entry * x[k];
-        y[k] += *entry++ * x[j];
+        y[k] += *entry++ * xj;
       }
-      y[j] += sum;
+      y[j] = sum;  // speeds nearer the ground come first: y[k] is already there
     }
   }
 

@@ -55,6 +55,7 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   particular_.resize(nv);
   force_.resize(nv);
   right_.resize(std::max(nv, m));
+  free_entry_.resize(nv * nv);
   basis_.resize(nv * nv);
   mass_basis_.resize(nv * nv);
   reduced_.resize(nv * nv);
@@ -237,20 +238,53 @@ void RigidWorkspace<S>::project(int body, const Wrench<S, double>& w, int stop,
                                 double* row) const noexcept {
   if (body < 0) return;
   auto n = w.n;
+  const auto f = w.f;
+  const Joint* joints = model_.joints.data();
+  const BodyState<S, double>* bodies = eq_.kin.body.data();
+  const Column<S, double>* columns = eq_.kin.column.data();
   for (int b = body; b != stop;) {
-    const Joint& j = model_.joints[static_cast<size_t>(b - 1)];
-    for (int k = j.v; k < j.v + j.nv; ++k) {
-      const Column<S, double>& s = eq_.kin.column[static_cast<size_t>(k)];
-      row[k] += inner(s.w, n) + dot(s.v, w.f);
-    }
-    n += moment(eq_.kin.body[static_cast<size_t>(b)].d, w.f);
+    const Joint& j = joints[b - 1];
+    for (int k = j.v; k < j.v + j.nv; ++k) row[k] += inner(columns[k].w, n) + dot(columns[k].v, f);
+    n += moment(bodies[b].d, f);
     b = j.parent + 1;
   }
 }
 
 template <class S>
+void RigidWorkspace<S>::coincidence_jacobian(const Coincidence& c) noexcept {
+  using Vec = typename S::template Vec<double>;
+  const BodyState<S, double>* bodies = eq_.kin.body.data();
+  const Column<S, double>* columns = eq_.kin.column.data();
+  double *phi = eq_.phi.data() + c.row, *g = g_.value.data();
+  const int *start = g_.start.data() + c.row, x = start[0], y = start[1],
+            z = S::kPlanar ? 0 : start[2];
+  const auto point = [&](int frame) {
+    const FrameState<S, double>& f = eq_.kin.frame(frame);
+    return bodies[f.body].p + f.r;
+  };
+  // Motion of the point per unit speed: that of the joint's body, carried to the point.
+  const auto side = [&](const std::vector<Coincidence::Entry>& entries, const Vec& p, double sign) {
+    for (const Coincidence::Entry& e : entries) {
+      const Column<S, double>& s = columns[e.dof];
+      const Vec v = s.v + spin(s.w, p - bodies[e.body].p);
+      g[x + e.offset] = sign * v.x;
+      g[y + e.offset] = sign * v.y;
+      if constexpr (!S::kPlanar) g[z + e.offset] = sign * v.z;
+    }
+  };
+  const Vec a = point(c.frame_a), b = point(c.frame_b);
+  side(c.on_a, a, 1);
+  side(c.on_b, b, -1);
+  phi[0] = a.x - b.x;
+  phi[1] = a.y - b.y;
+  if constexpr (!S::kPlanar) phi[2] = a.z - b.z;
+}
+
+template <class S>
 void RigidWorkspace<S>::jacobian() noexcept {
+  for (const Coincidence& c : structure_.coincidences) coincidence_jacobian(c);
   for (size_t i = 0; i < model_.rows.size(); ++i) {
+    if (structure_.in_coincidence[i]) continue;
     const ConstraintRow& row = model_.rows[i];
     const Channel& ch = row.channel;
     const int begin = g_.start[i], end = g_.start[i + 1];
@@ -295,6 +329,16 @@ void RigidWorkspace<S>::choose_partition(double t, View q) noexcept {
     generic_rank_[static_cast<size_t>(s)] =
         std::max(generic_rank_[static_cast<size_t>(s)], lu_.rank(s));
   (void)lu_.factor(g_);  // fresh factors cannot ask for a new choice
+  // Where the columns of the independent accelerations stand in G, pivot row by pivot row.
+  size_t at = 0;
+  for (int z : lu_.free_columns(2))
+    for (int row : lu_.pivot_rows()) {
+      int entry = -1;
+      for (int k = g_.start[static_cast<size_t>(row)]; k < g_.start[static_cast<size_t>(row) + 1];
+           ++k)
+        if (g_.column[static_cast<size_t>(k)] == z) entry = k;
+      free_entry_[at++] = entry;
+    }
 }
 
 template <class S>
@@ -372,78 +416,82 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
   x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
   eq_.forces(c_, x);
   mass_.evaluate(eq_.kin, c_);
-  std::copy(eq_.r.begin(), eq_.r.end(), bias_.begin());
+  double *bias = bias_.data(), *out = a.data();
+  const double* r = eq_.r.data();
+  for (size_t i = 0; i < nv; ++i) bias[i] = r[i];
 
-  const auto rank = static_cast<size_t>(lu_.rank(2));
-  if (rank == 0) {
+  if (lu_.rank(2) == 0) {
     if (!mass_.factorise()) return Status::kSingular;
-    for (size_t i = 0; i < nv; ++i) a[i] = -bias_[i];
-    mass_.solve(a.data());
-  } else {
-    const auto rows = lu_.pivot_rows(), columns = lu_.pivot_columns();
-    const auto free = lu_.free_columns(2);
-    const size_t nz = free.size();
-    // Particular solution c: dependent accelerations with the independent ones at zero.
-    for (size_t i = 0; i < rank; ++i) right_[i] = -eq_.phi_ddot[static_cast<size_t>(rows[i])];
-    lu_.solve(2, right_.data());
-    std::fill(particular_.begin(), particular_.end(), 0.0);
-    for (size_t i = 0; i < rank; ++i) particular_[static_cast<size_t>(columns[i])] = right_[i];
-    mass_.multiply(particular_.data(), force_.data());
-    for (size_t i = 0; i < nv; ++i) force_[i] += bias_[i];
-    // R, M R, RᵀMR
-    for (size_t z = 0; z < nz; ++z) {
-      double* column = &basis_[z * nv];
-      std::fill(column, column + nv, 0.0);
-      for (size_t i = 0; i < rank; ++i) {
-        double g = 0;
-        const auto at = static_cast<size_t>(rows[i]);
-        for (auto k = static_cast<size_t>(g_.start[at]); k < static_cast<size_t>(g_.start[at + 1]);
-             ++k)
-          if (g_.column[k] == free[z]) g = g_.value[k];
-        right_[i] = -g;
-      }
-      lu_.solve(2, right_.data());
-      for (size_t i = 0; i < rank; ++i) column[columns[i]] = right_[i];
-      column[free[z]] = 1;
-      double* product = &mass_basis_[z * nv];
-      mass_.multiply(column, product);
-      for (size_t y = 0; y <= z; ++y) {
-        double sum = 0;
-        for (size_t i = 0; i < nv; ++i) sum += basis_[y * nv + i] * product[i];
-        reduced_[z * nz + y] = sum;
-      }
-      double sum = 0;
-      for (size_t i = 0; i < nv; ++i) sum -= column[i] * force_[i];
-      reduced_force_[z] = sum;
-    }
-    // Cholesky of the reduced mass matrix, lower triangle by rows.
-    for (size_t i = 0; i < nz; ++i) {
-      for (size_t j = 0; j <= i; ++j) {
-        double s = reduced_[i * nz + j];
-        for (size_t k = 0; k < j; ++k) s -= reduced_[i * nz + k] * reduced_[j * nz + k];
-        if (j < i) {
-          reduced_[i * nz + j] = s / reduced_[j * nz + j];
-        } else {
-          if (!(s > 0)) return Status::kSingular;
-          reduced_[i * nz + i] = std::sqrt(s);
-        }
-      }
-      double s = reduced_force_[i];
-      for (size_t k = 0; k < i; ++k) s -= reduced_[i * nz + k] * reduced_force_[k];
-      reduced_force_[i] = s / reduced_[i * nz + i];
-    }
-    for (size_t i = nz; i-- > 0;) {
-      double s = reduced_force_[i];
-      for (size_t k = i + 1; k < nz; ++k) s -= reduced_[k * nz + i] * reduced_force_[k];
-      reduced_force_[i] = s / reduced_[i * nz + i];
-    }
-    std::copy(particular_.begin(), particular_.end(), a.begin());
-    for (size_t z = 0; z < nz; ++z)
-      for (size_t i = 0; i < nv; ++i) a[i] += basis_[z * nv + i] * reduced_force_[z];
+    for (size_t i = 0; i < nv; ++i) out[i] = -bias[i];
+    mass_.solve(out);
+  } else if (!reduced_accelerations(out)) {
+    return Status::kSingular;
   }
   for (size_t i = 0; i < nv; ++i)
-    if (!std::isfinite(a[i])) return Status::kNotFinite;
+    if (!std::isfinite(out[i])) return Status::kNotFinite;
   return Status::kOk;
+}
+
+template <class S>
+bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
+  const auto nv = static_cast<size_t>(model_.nv), rank = static_cast<size_t>(lu_.rank(2));
+  const int *rows = lu_.pivot_rows().data(), *columns = lu_.pivot_columns().data(),
+            *free = lu_.free_columns(2).data(), *entry = free_entry_.data();
+  const size_t nz = lu_.free_columns(2).size();
+  double *right = right_.data(), *force = force_.data(), *reduced = reduced_.data(),
+         *z_force = reduced_force_.data();
+  const double *bias = bias_.data(), *phi_ddot = eq_.phi_ddot.data(), *g = g_.value.data();
+  // Particular solution c, kept in a: dependent accelerations with the independent ones at zero.
+  for (size_t i = 0; i < rank; ++i) right[i] = -phi_ddot[rows[i]];
+  lu_.solve(2, right);
+  for (size_t i = 0; i < nv; ++i) a[i] = 0;
+  for (size_t i = 0; i < rank; ++i) a[columns[i]] = right[i];
+  mass_.multiply(a, force);
+  for (size_t i = 0; i < nv; ++i) force[i] += bias[i];
+  // R, M R, RᵀMR and -Rᵀ(M c + bias)
+  for (size_t z = 0; z < nz; ++z) {
+    for (size_t i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
+    lu_.solve(2, right);
+    double *column = &basis_[z * nv], *product = &mass_basis_[z * nv];
+    for (size_t i = 0; i < nv; ++i) column[i] = 0;
+    for (size_t i = 0; i < rank; ++i) column[columns[i]] = right[i];
+    column[free[z]] = 1;
+    mass_.multiply(column, product);
+    for (size_t y = 0; y <= z; ++y) {
+      const double* other = &basis_[y * nv];
+      double sum = 0;
+      for (size_t i = 0; i < nv; ++i) sum += other[i] * product[i];
+      reduced[z * nz + y] = sum;
+    }
+    double sum = 0;
+    for (size_t i = 0; i < nv; ++i) sum -= column[i] * force[i];
+    z_force[z] = sum;
+  }
+  // Cholesky of the reduced mass matrix, lower triangle by rows.
+  for (size_t i = 0; i < nz; ++i) {
+    double* row = reduced + i * nz;
+    for (size_t j = 0; j < i; ++j) {
+      double s = row[j];
+      for (size_t k = 0; k < j; ++k) s -= row[k] * reduced[j * nz + k];
+      row[j] = s / reduced[j * nz + j];
+    }
+    double s = row[i], f = z_force[i];
+    for (size_t k = 0; k < i; ++k) {
+      s -= row[k] * row[k];
+      f -= row[k] * z_force[k];
+    }
+    if (!(s > 0)) return false;
+    row[i] = std::sqrt(s);
+    z_force[i] = f / row[i];
+  }
+  for (size_t i = nz; i-- > 0;) {
+    double s = z_force[i];
+    for (size_t k = i + 1; k < nz; ++k) s -= reduced[k * nz + i] * z_force[k];
+    z_force[i] = s / reduced[i * nz + i];
+    const double* column = &basis_[i * nv];
+    for (size_t k = 0; k < nv; ++k) a[k] += column[k] * z_force[i];
+  }
+  return true;
 }
 
 template <class S>

@@ -55,9 +55,11 @@ class RigidWorkspace final : public Workspace {
                                         Eigen::VectorXd& lambda) override;
 
  private:
+  bool reduced_accelerations(double* a) noexcept;  // false: reduced mass matrix not definite
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
   void jacobian() noexcept;  // g_ and the position rows' φ at the kinematics' positions
+  void coincidence_jacobian(const Coincidence& c) noexcept;
   // Adds the projection of a wrench on the speeds between a body and `stop` (Kinematics indices).
   void project(int body, const Wrench<S, double>& w, int stop, double* row) const noexcept;
   template <class P>
@@ -75,6 +77,7 @@ class RigidWorkspace final : public Workspace {
   RowMatrix g_;
   std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
   StagedLU lu_;
+  std::vector<int> free_entry_;
   std::array<int, 3> generic_rank_{0, 0, 0};
   std::vector<double> weight_;
   double length_ = 1;  // characteristic length of the position tolerance

@@ -107,6 +107,20 @@ int colour_columns(int n, const std::vector<const std::vector<Set>*>& equations,
 
 }  // namespace
 
+bool starts_coincidence(const Model& m, int row) {
+  const int dim = m.space == SpaceKind::kPlanar ? 2 : 3;
+  if (row + dim > m.n_rows()) return false;
+  const Channel& first = m.rows[static_cast<size_t>(row)].channel;
+  for (int k = 0; k < dim; ++k) {
+    const ConstraintRow& r = m.rows[static_cast<size_t>(row + k)];
+    if (r.level != Level::kPosition || r.target != TargetKind::kConstant || r.constant >= 0 ||
+        r.channel.kind != ChannelKind::kGap || r.channel.axis != k ||
+        r.channel.frame_a != first.frame_a || r.channel.frame_b != first.frame_b)
+      return false;
+  }
+  return true;
+}
+
 Structure::Structure(const Model& m) {
   const auto nv = static_cast<size_t>(m.nv);
   dof_joint.resize(nv);
@@ -141,6 +155,25 @@ Structure::Structure(const Model& m) {
     g_pattern.start.push_back(static_cast<int>(g_pattern.column.size()));
   }
   g_pattern.value.assign(g_pattern.column.size(), 0.0);
+
+  in_coincidence.assign(m.rows.size(), 0);
+  const int dim = m.space == SpaceKind::kPlanar ? 2 : 3;
+  for (int i = 0; i < m.n_rows(); ++i) {
+    if (in_coincidence[static_cast<size_t>(i)] || !starts_coincidence(m, i)) continue;
+    Coincidence c;
+    c.row = i;
+    c.frame_a = m.rows[static_cast<size_t>(i)].channel.frame_a;
+    c.frame_b = m.rows[static_cast<size_t>(i)].channel.frame_b;
+    for (int k = 0; k < dim; ++k) in_coincidence[static_cast<size_t>(i + k)] = 1;
+    const Set a = paths.frame(c.frame_a);
+    const int begin = g_pattern.start[static_cast<size_t>(i)];
+    for (int k = begin; k < g_pattern.start[static_cast<size_t>(i) + 1]; ++k) {
+      const int dof = g_pattern.column[static_cast<size_t>(k)];
+      const Coincidence::Entry entry{dof, dof_joint[static_cast<size_t>(dof)] + 1, k - begin};
+      (std::binary_search(a.begin(), a.end(), dof) ? c.on_a : c.on_b).push_back(entry);
+    }
+    coincidences.push_back(std::move(c));
+  }
 
   // Equation r_i feels every clique (body path, element) that contains speed i.
   std::vector<Set> cliques;

@@ -8,6 +8,19 @@
 
 namespace panto::rigid {
 
+// True where row i starts a coincidence of two points: rows for every axis in turn, kGap between the same frames, target zero.
+bool starts_coincidence(const Model& model, int row);
+
+// A coincidence and where its derivatives stand in G. Each entry is a speed on the way from one of the points to the body both hang on.
+struct Coincidence {
+  struct Entry {
+    int dof = 0, body = 0;  // body: Kinematics index
+    int offset = 0;         // place in each of the rows
+  };
+  int row = 0, frame_a = -1, frame_b = -1;
+  std::vector<Entry> on_a, on_b;
+};
+
 struct Structure {
   explicit Structure(const Model& model);
 
@@ -16,6 +29,8 @@ struct Structure {
   std::vector<int> mass_start;  // packed M: row of speed j holds M(j, j), M(j, dof_parent(j)), ...
   std::vector<std::vector<int>> row_dofs;  // constraint row -> speeds it involves, ascending
   RowMatrix g_pattern;
+  std::vector<Coincidence> coincidences;
+  std::vector<char> in_coincidence;  // per row
 
   // Speeds on which each equation depends, and the colour (lane) of each speed.
   std::vector<std::vector<int>> r_dofs, y_dofs;
