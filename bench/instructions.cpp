@@ -1,0 +1,71 @@
+// One operation on one model inside a callgrind counting region: `instructions MODEL[:N] OPERATION`.
+// The count is exact and repeatable, so bench/gates.txt can bound it.
+#include <valgrind/callgrind.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "panto/base/contract.hpp"
+#include "panto/io/load.hpp"
+#include "panto/mechanics/assembly.hpp"
+
+using namespace panto;
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: instructions MODEL[:N] residual|tangent|forward\n");
+    return 1;
+  }
+  std::string name = argv[1];
+  const std::string operation = argv[2];
+  std::vector<Override> overrides;
+  if (const size_t colon = name.find(':'); colon != std::string::npos) {
+    overrides.push_back({"N", name.substr(colon + 1)});
+    name.resize(colon);
+  }
+  const Result<Model> model = load(name, overrides);
+  if (!model) {
+    std::fputs(model.diagnostics().text().c_str(), stderr);
+    return 2;
+  }
+  const auto ws = Workspace::create(*model, nominal(*model));
+  const Result<AssembledState> start = assemble(*ws);
+  if (!start) {
+    std::fputs(start.diagnostics().text().c_str(), stderr);
+    return 2;
+  }
+  const auto nv = static_cast<size_t>(model->nv), m = model->rows.size(), nu = model->inputs.size();
+  std::vector<double> q(start->q.begin(), start->q.end()), v(start->v.begin(), start->v.end()),
+      a(nv), lambda(m, 0.1), u(nu), u_rate(nu);
+  for (double& e : v) e += 0.1;  // every term of the equations at work
+  ws->inputs_at(0, u, u_rate);
+  ws->choose_partition(0, q);
+  const auto forward = [&] {
+    if (!ok(ws->close_positions(0, q)) || !ok(ws->close_velocities(0, u, v)) ||
+        !ok(ws->accelerations(0, v, u, u_rate, a)))
+      std::abort();
+  };
+  forward();
+  Point x;
+  x.q = q;
+  x.v = v;
+  x.a = a;
+  x.lambda = lambda;
+  x.u = u;
+  Residual residual;
+  Tangent tangent;
+  ws->residual(x, false, residual);
+  ws->tangent(x, Blocks{}, tangent);
+
+  CALLGRIND_START_INSTRUMENTATION;
+  if (operation == "forward") {
+    forward();
+  } else if (operation == "residual") {
+    ws->residual(x, false, residual);
+  } else {
+    ws->tangent(x, Blocks{}, tangent);
+  }
+  CALLGRIND_STOP_INSTRUMENTATION;
+  return 0;
+}
