@@ -211,8 +211,20 @@ void Compiler::actuators() {
     actuator.name = item.name;
     actuator.loc = item.node->loc;
     std::optional<Channel> channel;
-    if (static_cast<bool>(at["on"]) == static_cast<bool>(at["between"])) {
-      error(115, at, "exactly one of \"on\" and \"between\" is needed");
+    const int given = static_cast<int>(static_cast<bool>(at["on"])) +
+                      static_cast<int>(static_cast<bool>(at["between"])) +
+                      static_cast<int>(static_cast<bool>(at["of"]));
+    if (given != 1) {
+      error(115, at, "exactly one of \"on\", \"between\" and \"of\" is needed");
+    } else if (at["of"]) {
+      if (type == "torque") {
+        error(405, at["of"], "along an axis of a place acts a force; use \"on\" or \"between\"");
+      } else if (!at["axis"]) {
+        error(115, at, "with \"of\", \"axis\" is needed");
+      } else {
+        channel = point_channel(at);
+        if (channel && !velocity) channel->kind = ChannelKind::kPointRate;  // a force on `of` alone
+      }
     } else if (at["on"]) {
       channel = coordinate_channel(at["on"], false);
       if (channel && type == (channel->angular ? "force" : "torque")) {

@@ -418,6 +418,12 @@ constexpr SchemaKey kActuatorKeys[] = {
     {.name = "type", .type = T::kChoice, .doc = "kind of actuator", .required = true},
     kOnOption,
     kBetweenOption,
+    {.name = "of", .type = T::kPlace, .doc = "acts on a place along `axis`, in place of `on`"},
+    {.name = "axis", .type = T::kChoice, .doc = "axis, with `of`", .choices = "x|y|z"},
+    {.name = "in",
+     .type = T::kPlace,
+     .doc = "place whose axes are used, with `of`",
+     .fallback = "\"ground\""},
     {.name = "input", .type = T::kSignal, .doc = "course of the input", .fallback = "0"},
 };
 constexpr SchemaKey kVelocityKeys[] = {
