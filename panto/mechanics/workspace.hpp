@@ -65,6 +65,10 @@ class Workspace {
 
   [[nodiscard]] const Model& model() const { return model_; }
   virtual void set_parameters(const Params& params) = 0;
+  // Value of a slot at the current θ; an absent one is zero.
+  [[nodiscard]] virtual double number(Slot slot) const = 0;
+  // Characteristic length of the mechanism [m], the scale of position tolerances.
+  [[nodiscard]] virtual double length() const = 0;
 
   // ---- EOM-2..4 and derivatives ---------------------------------------------------------------------------------------------------
   // Cost linear in bodies and elements. with_outputs: also y.

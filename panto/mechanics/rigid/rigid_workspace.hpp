@@ -15,6 +15,8 @@ class RigidWorkspace final : public Workspace {
  public:
   RigidWorkspace(const Model& model, const Params& params);
   void set_parameters(const Params& params) override;
+  [[nodiscard]] double number(Slot slot) const override { return c_[slot]; }
+  [[nodiscard]] double length() const override { return length_; }
 
   void residual(const Point& x, bool with_outputs, Residual& out) override;
   void tangent(const Point& x, const Blocks& blocks, Tangent& out) override;
