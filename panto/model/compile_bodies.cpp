@@ -78,7 +78,6 @@ void Compiler::body(const Item& item, Body& out) {
     s.numbers[0] = number(c["length"], dim::kLength, Sign::kPositive);
     s.numbers[1] = number(c["radius"], dim::kLength, Sign::kPositive);
     s.axis = planar_ ? 2 : axis_index(c["axis"], 0);
-    if (!planar_ && !c["length"]) error(111, c, "missing key \"length\"");
     out.solids.push_back(s);
   }
   if (const At b = at["sphere"]) {
