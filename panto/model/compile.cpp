@@ -95,7 +95,8 @@ std::string Compiler::label(const At& at) {
 }
 
 void Compiler::error(int id, const At& at, const std::string& message) {
-  const Loc& loc = at.loc();
+  Loc loc = at.loc();
+  if (at.set != nullptr) loc = Loc{fmt::format("--set {}={}", at.set->name, at.set->value), 0, 0};
   if (!at.item->variable.empty() && loc.line > 0 &&
       !repeated_findings_.emplace(id, loc.line, loc.column).second) {
     return;

@@ -43,6 +43,7 @@ struct At {
   const Node* owner = nullptr;  // nearest value that exists, for the place of a message
   std::string path;             // "bar.length"
   std::string pointer;
+  const Override* set = nullptr;  // replaces the value
 
   explicit At(const Item& i) : item(&i), node(i.node), owner(i.node), pointer(i.pointer) {}
   explicit operator bool() const { return node != nullptr; }
@@ -126,10 +127,9 @@ class Compiler {
                          const ExpressionError& e);
 
   // --- compile_numbers.cpp
-  const Override* override_for(const At& at, std::string& name);
+  At overridden(const At& at);
   std::optional<Number> read(const At& at, std::optional<Dim> dim, bool with_time = false);
-  std::optional<Number> read_text(const At& at, const std::string& text, bool from_override,
-                                  bool with_time);
+  std::optional<Number> read_text(const At& at, const std::string& text, bool with_time);
   std::optional<Expression> compose(const Expression& local, const Item* item, bool with_time);
   Slot number(const At& at, std::optional<Dim> dim, Sign sign = Sign::kAny);
   std::optional<double> constant(const At& at, std::optional<Dim> dim);

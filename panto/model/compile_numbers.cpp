@@ -23,21 +23,22 @@ Slot Compiler::add_slot(std::vector<Expression::Instruction> code) {
   return add_slot(std::move(*e));
 }
 
-// The override of this number, by its name or by its name with the kind of the item in front.
-const Override* Compiler::override_for(const At& at, std::string& name) {
-  name = at.full_name();
-  if (overrides_.empty()) return nullptr;
+// With the override of this number, by its name or by its name with the kind of the item in front.
+At Compiler::overridden(const At& at) {
+  At out = at;
+  if (overrides_.empty() || out.set != nullptr || !at) return out;
+  const std::string name = at.full_name();
   auto it = override_index_.find(name);
   if (it == override_index_.end() && !at.item->kind.empty()) {
     it = override_index_.find(fmt::format("{}.{}", at.item->kind, name));
   }
-  if (it == override_index_.end()) return nullptr;
+  if (it == override_index_.end()) return out;
   override_used_[it->second] = true;
-  return &overrides_[it->second];
+  out.set = &overrides_[it->second];
+  return out;
 }
 
-std::optional<Number> Compiler::read_text(const At& at, const std::string& text, bool from_override,
-                                          bool with_time) {
+std::optional<Number> Compiler::read_text(const At& at, const std::string& text, bool with_time) {
   Number out;
   if (const auto literal = parse_literal(text)) {
     out.literal = true;
@@ -61,7 +62,7 @@ std::optional<Number> Compiler::read_text(const At& at, const std::string& text,
   ParsedExpression parsed = parse_expression(text, resolve, named_names_);
   if (uses_bad) return std::nullopt;  // reported at the parameter
   if (parsed.error) {
-    if (at.item->variable.empty() && !from_override) {
+    if (at.item->variable.empty() && at.set == nullptr) {
       Loc loc = at.loc();
       if (loc.line > 0) loc.column += 1 + parsed.error->column;  // after the opening quote
       diagnostics_.error(301, loc, fmt::format("{}: {}", label(at), parsed.error->message));
@@ -81,25 +82,24 @@ std::optional<Number> Compiler::read_text(const At& at, const std::string& text,
   return out;
 }
 
-std::optional<Number> Compiler::read(const At& at, std::optional<Dim> dim, bool with_time) {
+std::optional<Number> Compiler::read(const At& given, std::optional<Dim> dim, bool with_time) {
+  const At at = overridden(given);
   if (!at) return std::nullopt;
-  std::string name;
-  const Override* set = override_for(at, name);
   std::optional<Number> out;
   std::string shown;
-  if (set == nullptr && at.node->is_number()) {
+  if (at.set == nullptr && at.node->is_number()) {
     if (!std::isfinite(at.node->number())) return std::nullopt;  // reported by validate
     out.emplace();
     out->literal = true;
     out->value = at.node->number();
     out->expression = Expression::constant(out->value);
-  } else if (set != nullptr || at.text() != nullptr) {
-    shown = set != nullptr ? set->value : *at.text();
-    out = read_text(at, shown, set != nullptr, with_time);
+  } else if (at.set != nullptr || at.text() != nullptr) {
+    shown = at.set != nullptr ? at.set->value : *at.text();
+    out = read_text(at, shown, with_time);
     if (!out) return std::nullopt;
-    if (set != nullptr && (!out->literal || !at.item->variable.empty())) {
-      model_.overrides.push_back(
-          {set->name, set->value, at.item->variable.empty() ? at.pointer : ""});
+    const bool repeated = !at.item->variable.empty();
+    if (at.set != nullptr && (!out->literal || repeated || with_time)) {
+      model_.overrides.push_back({at.set->name, at.set->value, repeated ? "" : at.pointer});
     }
   } else {
     return std::nullopt;  // reported by validate
@@ -117,7 +117,8 @@ std::optional<Number> Compiler::read(const At& at, std::optional<Dim> dim, bool 
   return out;
 }
 
-Slot Compiler::number(const At& at, std::optional<Dim> dim, Sign sign) {
+Slot Compiler::number(const At& given, std::optional<Dim> dim, Sign sign) {
+  const At at = overridden(given);
   auto read_number = read(at, dim);
   if (!read_number) return -1;
   const double v = read_number->value;
