@@ -13,9 +13,10 @@ class Assembler {
  public:
   Assembler(Workspace& workspace, double t, View q_guess);
 
-  // A given value of the initial state (not a guess): a joint coordinate or another channel.
+  // A given value of the initial state (not a guess): a joint coordinate, another channel, or the orientation of a ball joint.
   struct Given {
-    int condition = -1;  // index into Model::initial
+    int condition = -1;    // index into Model::initial
+    int orientation = -1;  // or into Model::orientations
     std::string name;
     Loc loc;
   };
@@ -40,6 +41,7 @@ class Assembler {
   };
 
   void configure(const Kept& kept);
+  void set_orientation(const InitialOrientation& o);
   ClosureResult attempt(Eigen::VectorXd& q);
   void perturb(int attempt, Eigen::VectorXd& q) const;
   bool release(Eigen::VectorXd& q, int& iterations);

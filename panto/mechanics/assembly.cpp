@@ -44,7 +44,11 @@ Assembler::Assembler(Workspace& workspace, double t, View q_guess)
   for (size_t i = 0; i < model_.initial.size(); ++i) {
     const Condition& c = model_.initial[i];
     if (c.order == Order::kValue && !c.guess)
-      given_.push_back({static_cast<int>(i), c.name, c.loc});
+      given_.push_back({static_cast<int>(i), -1, c.name, c.loc});
+  }
+  for (size_t i = 0; i < model_.orientations.size(); ++i) {
+    const InitialOrientation& o = model_.orientations[i];
+    if (!o.guess) given_.push_back({-1, static_cast<int>(i), o.name, o.loc});
   }
   std::vector<int> coordinate(static_cast<size_t>(model_.nv), -1);
   for (const Joint& j : model_.joints)
@@ -64,7 +68,17 @@ Assembler::Assembler(Workspace& workspace, double t, View q_guess)
         soft_.push_back({c.channel, value, kSoftWeight});
       }
     }
+    for (const InitialOrientation& o : model_.orientations)
+      if (o.guess == guess) set_orientation(o);
   }
+}
+
+void Assembler::set_orientation(const InitialOrientation& o) {
+  const Joint& j = model_.joints[static_cast<size_t>(o.joint)];
+  for (int k = 0; k < 4; ++k)
+    start_(j.q + k) = workspace_.number(o.quaternion[static_cast<size_t>(k)]);
+  start_.segment(j.q, 4).normalize();
+  for (int k = 0; k < 3; ++k) known_[static_cast<size_t>(j.v + k)] = Known::kGuess;
 }
 
 // Coordinates kept: their columns do not move. Other values kept: rows. A coordinate given twice: a row that its fixed column must satisfy.
@@ -74,6 +88,12 @@ void Assembler::configure(const Kept& kept) {
   wanted_.clear();
   for (size_t i = 0; i < given_.size(); ++i) {
     if (!kept[i]) continue;
+    if (given_[i].orientation >= 0) {
+      const int joint = model_.orientations[static_cast<size_t>(given_[i].orientation)].joint;
+      for (int k = 0; k < 3; ++k)
+        known[static_cast<size_t>(model_.joints[static_cast<size_t>(joint)].v + k)] = Known::kGiven;
+      continue;
+    }
     const Condition& c = model_.initial[static_cast<size_t>(given_[i].condition)];
     const double value = workspace_.number(c.value);
     if (c.channel.kind == ChannelKind::kCoordinate &&

@@ -47,9 +47,10 @@ double Assembler::value_at(const Given& g, const Eigen::VectorXd& q) const {
 }
 
 std::string Assembler::given_text(const Given& g, const Eigen::VectorXd* instead) const {
+  const std::string line = g.loc.line > 0 ? " (line " + std::to_string(g.loc.line) + ")" : "";
+  if (g.orientation >= 0) return "the orientation of " + g.name + line;
   const Condition& c = model_.initial[static_cast<size_t>(g.condition)];
-  std::string text = g.name + " = " + quantity_text(c.channel, workspace_.number(c.value));
-  if (g.loc.line > 0) text += " (line " + std::to_string(g.loc.line) + ")";
+  std::string text = g.name + " = " + quantity_text(c.channel, workspace_.number(c.value)) + line;
   if (instead) text += "; " + quantity_text(c.channel, value_at(g, *instead)) + " would fit";
   return text;
 }
