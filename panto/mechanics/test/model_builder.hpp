@@ -159,6 +159,7 @@ class ModelBuilder {
   }
   int signal(Signal s) {
     model.signals.push_back(std::move(s));
+    model.signal_sources.emplace_back();
     return static_cast<int>(model.signals.size()) - 1;
   }
 
