@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 namespace panto {
@@ -31,28 +32,37 @@ void Diagnostics::append(const Diagnostics& other) {
 }
 
 std::string Diagnostics::text() const {
-  std::vector<Diagnostic> sorted = items_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Diagnostic& a, const Diagnostic& b) {
-    return std::tie(a.loc.line, a.loc.column) < std::tie(b.loc.line, b.loc.column);
+  // Files in the order of their first finding.
+  std::map<std::string_view, size_t> rank;
+  for (const Diagnostic& d : items_) rank.emplace(d.loc.file, rank.size());
+  std::vector<const Diagnostic*> sorted;
+  for (const Diagnostic& d : items_) sorted.push_back(&d);
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const Diagnostic* a, const Diagnostic* b) {
+    return std::tuple(rank[a->loc.file], a->loc.line, a->loc.column) <
+           std::tuple(rank[b->loc.file], b->loc.line, b->loc.column);
   });
   std::string out;
-  for (const Diagnostic& d : sorted) out += to_string(d) + "\n";
+  for (const Diagnostic* d : sorted) out += to_string(*d) + "\n";
   return out;
 }
 
 namespace {
 
+// Insertions, deletions, substitutions and exchanges of neighbours, one each.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> before(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
+    next[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
+      const size_t substitute = row[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      next[j] = std::min({substitute, row[j] + 1, next[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        next[j] = std::min(next[j], before[j - 2] + 1);
+      }
     }
+    std::swap(before, row);
+    std::swap(row, next);
   }
   return row[b.size()];
 }

@@ -39,7 +39,7 @@ class Diagnostics {
   void append(const Diagnostics& other);
   [[nodiscard]] bool ok() const { return errors_ == 0; }
   [[nodiscard]] const std::vector<Diagnostic>& items() const { return items_; }
-  // One line per diagnostic, in file order.
+  // One line per diagnostic, in file order; files in the order of their first finding.
   [[nodiscard]] std::string text() const;
 
  private:

@@ -113,6 +113,21 @@ class Screen {
   int parts_ = 1;
 };
 
+// "Error while parsing array: encountered end-of-file" as "encountered end-of-file (while reading an array)".
+std::string readable(std::string_view description) {
+  constexpr std::string_view kPrefix = "Error while parsing ";
+  // The screen lets no control character through but the end of a line.
+  if (description.find("control characters other than TAB") != std::string_view::npos) {
+    return "the text has no closing quote on its line";
+  }
+  const size_t colon = description.find(": ");
+  if (!description.starts_with(kPrefix) || colon == std::string_view::npos) {
+    return std::string(description);
+  }
+  const std::string_view what = description.substr(kPrefix.size(), colon - kPrefix.size());
+  return fmt::format("{} (while reading {})", description.substr(colon + 2), what);
+}
+
 class Converter {
  public:
   Converter(const std::string& file, Diagnostics& out) : file_(file), out_(out) {}
@@ -189,8 +204,7 @@ Result<ModelSpec> parse_model_text(std::string_view text, const std::string& fil
     const toml::table parsed = toml::parse(text);
     spec.root = Converter(file, diagnostics).node(parsed, 0);
   } catch (const toml::parse_error& e) {
-    std::string message(e.description());
-    diagnostics.error(101, loc_of(e.source(), file), std::move(message));
+    diagnostics.error(101, loc_of(e.source(), file), readable(e.description()));
   }
   if (!diagnostics.ok()) return diagnostics;
   spec.source_text = text;

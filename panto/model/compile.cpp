@@ -145,6 +145,7 @@ Result<Model> Compiler::run() {
   top_level();
   read_parameters();
   expand_items();
+  if (expansion_stopped_) return diagnostics_;  // what is there is not what was meant
   assign_theta();
   model_.gravity = numbers<3>(At(root_)["gravity"], dim::kAcceleration, {"x", "y", "z"});
   tree();

@@ -102,7 +102,8 @@ void Compiler::explicit_solid(const At& at, Body& out) {
   } else {
     s.numbers = numbers<6>(inertia, dim::kInertia, kTensor);
   }
-  if (inertia) check_inertia(inertia, s);
+  const bool complete = planar_ || inertia.size() == 3 || inertia.size() == 6;
+  if (inertia && complete) check_inertia(inertia, s);
   out.solids.push_back(s);
 }
 

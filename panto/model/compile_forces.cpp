@@ -282,8 +282,10 @@ void Compiler::actuators() {
 // A velocity-controlled drive is a constraint row whose right-hand side is the input.
 void Compiler::velocity_drive(const At& at, Actuator& actuator) {
   const Node* order_node = at["order"].node;
-  const bool given = order_node != nullptr && order_node->is_number();
-  const double order = given ? order_node->number() : 0;
+  const auto* written =
+      order_node != nullptr ? std::get_if<std::int64_t>(&order_node->value) : nullptr;
+  const double order = written != nullptr ? static_cast<double>(*written) : 0;
+  if (order_node != nullptr && written == nullptr) return;  // reported by validate
   if (order != 0 && order != 1 && order != 2) {
     error(313, at["order"], fmt::format("the order must be 0, 1 or 2, it is {}", order));
     return;

@@ -202,6 +202,9 @@ void Compiler::assign_theta() {
   }
   for (const int i : named_order_) {
     Named& p = named_[static_cast<size_t>(i)];
+    const std::vector<int> used = variables(p.of_named);
+    p.bad = p.bad || std::any_of(used.begin(), used.end(),
+                                 [&](int u) { return named_[static_cast<size_t>(u)].bad; });
     if (p.literal || p.bad) continue;
     const auto composed = compose(p.of_named, nullptr, false);
     if (!composed) {

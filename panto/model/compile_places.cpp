@@ -77,7 +77,7 @@ int Compiler::place(const At& at) {
           fmt::format("body \"{}\" has no frame \"{}\"{}", body_name, text->substr(dot + 1),
                       did_you_mean(*text, known)));
   } else {
-    error(207, at, fmt::format("\"{}\" not found{}", *text, did_you_mean(*text, known)));
+    error(207, at, fmt::format("place \"{}\" not found{}", *text, did_you_mean(*text, known)));
   }
   return kNoFrame;
 }

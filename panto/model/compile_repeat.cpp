@@ -11,7 +11,7 @@ namespace {
 
 // Limits that no mechanism meets and that keep a slip of the pen (0..1e9) from filling the memory.
 constexpr long kMaxRepeats = 100'000;
-constexpr size_t kMaxExpanded = 2'000'000;  // values in all expanded items
+constexpr size_t kMaxExpanded = 1'000'000;  // values in all expanded items
 
 size_t size_of(const Node& node) {
   size_t n = 1;

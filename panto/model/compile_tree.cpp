@@ -77,12 +77,15 @@ void Compiler::tree() {
   const size_t nb = final_body_.size();
   std::vector<int> parents(joints.size(), kNoFrame), children(joints.size(), kNoFrame);
   std::vector<int> joint_of_body(nb, -1);
-  bool child_unknown = false;
+  const Node* list = spec_.root.find("joint");
+  bool child_unknown =
+      list != nullptr && list->array() == nullptr;  // then a missing joint is no news
+  TextMap<int> names;
   for (size_t i = 0; i < joints.size(); ++i) {
     const Item& item = joints[i];
     const At at(item);
     bool good = name_ok(item);
-    if (good && joint_coordinates_.contains(item.name)) {
+    if (good && !names.emplace(item.name, 0).second) {
       error(202, at["name"], "there is another joint of this name");
       good = false;
     }

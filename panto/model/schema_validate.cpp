@@ -37,6 +37,22 @@ std::string listed(const std::vector<std::string>& words) {
   return out;
 }
 
+// What a finding is about: `joint "elbow": parent.at`.
+struct Label {
+  std::string head;  // the item; empty: the file itself
+  std::string path;  // the key in it
+
+  [[nodiscard]] Label operator/(std::string_view key) const {
+    return {head, path.empty() ? std::string(key) : fmt::format("{}.{}", path, key)};
+  }
+  // In front of a message.
+  [[nodiscard]] std::string text() const {
+    std::string out = head.empty() ? "" : head + ": ";
+    if (!path.empty()) out += path + ": ";
+    return out;
+  }
+};
+
 class Validator {
  public:
   explicit Validator(Diagnostics& d) : diagnostics_(d) {}
@@ -46,23 +62,22 @@ class Validator {
       if (*space->text() == "planar") space_ = InSpace::kPlanar;
       if (*space->text() == "spatial") space_ = InSpace::kSpatial;
     }
-    table(root, *find_schema_table("model"), "");
+    table(root, *find_schema_table("model"), {});
   }
 
  private:
   // A finding about the value at `node`, described by `label` ("joint \"elbow\": axis").
-  void wrong_type(const Node& node, const std::string& label, std::string_view expected) {
-    diagnostics_.error(112, node.loc,
-                       fmt::format("{}: expected {}, not {}", label, expected, type_name(node)));
+  void error(int id, const Loc& loc, const Label& label, const std::string& message) {
+    diagnostics_.error(id, loc, label.text() + message);
   }
 
-  static std::string join(const std::string& label, std::string_view key) {
-    return label.empty() ? std::string(key) : fmt::format("{}: {}", label, key);
+  void wrong_type(const Node& node, const Label& label, std::string_view expected) {
+    error(112, node.loc, label, fmt::format("expected {}, not {}", expected, type_name(node)));
   }
 
   // --- tables ---------------------------------------------------------------------------------
 
-  void table(const Node& node, const SchemaTable& schema, const std::string& label) {
+  void table(const Node& node, const SchemaTable& schema, const Label& label) {
     const Node::Table* members = node.table();
     if (members == nullptr) {
       wrong_type(node, label, fmt::format("a table ({})", schema.doc));
@@ -76,16 +91,16 @@ class Validator {
     }
     for (const auto& [key, member] : *members) {
       if (schema.item && key == "repeat") {
-        if (member.text() == nullptr) wrong_type(member, join(label, key), "a text \"i = 0..N\"");
+        if (member.text() == nullptr) wrong_type(member, label / key, "a text \"i = 0..N\"");
         continue;
       }
       const SchemaKey* found = find_key(schema, variant, any_variant, key);
       if (found != nullptr) {
         if (found->type == KeyType::kChoice && *found->choices == '\0') continue;  // `type`
         if (!any_variant) in_space(*found, member, label);
-        value(member, *found, join(label, key));
+        value(member, *found, label / key);
       } else if (*schema.open != '\0') {
-        open_member(member, schema, join(label, key));
+        open_member(member, schema, label / key);
       } else {
         unknown_key(key, member, schema, variant, any_variant, label);
       }
@@ -95,11 +110,11 @@ class Validator {
   }
 
   const SchemaVariant* chosen_variant(const Node& node, const SchemaTable& schema,
-                                      const std::string& label) {
+                                      const Label& label) {
     const Node* type = node.find("type");
     if (type == nullptr) return nullptr;  // reported as a missing key
     if (type->text() == nullptr) {
-      wrong_type(*type, join(label, "type"), "a text");
+      wrong_type(*type, label / "type", "a text");
       return nullptr;
     }
     std::vector<std::string> names;
@@ -111,14 +126,13 @@ class Validator {
     const SchemaVariant* variant = find_schema_variant(schema, *type->text());
     if (variant == nullptr) {
       const std::string suggestion = did_you_mean(*type->text(), names);
-      diagnostics_.error(
-          114, type->loc,
-          fmt::format("{}: unknown type \"{}\"{}", label, *type->text(),
-                      suggestion.empty() ? "; there are " + listed(names) : suggestion));
+      error(114, type->loc, label,
+            fmt::format("unknown type \"{}\"{}", *type->text(),
+                        suggestion.empty() ? "; there are " + listed(names) : suggestion));
     } else if (!fits(variant->where)) {
-      diagnostics_.error(405, type->loc,
-                         fmt::format("{}: type \"{}\" is not available in {} space; there are {}",
-                                     label, variant->type, space_name(), listed(names)));
+      error(405, type->loc, label,
+            fmt::format("type \"{}\" is not available in {} space; there are {}", variant->type,
+                        space_name(), listed(names)));
     }
     return variant;
   }
@@ -142,7 +156,7 @@ class Validator {
   }
 
   void unknown_key(const std::string& key, const Node& member, const SchemaTable& schema,
-                   const SchemaVariant* variant, bool any_variant, const std::string& label) {
+                   const SchemaVariant* variant, bool any_variant, const Label& label) {
     std::vector<std::string> names;
     for (const SchemaKey& k : schema.keys) names.emplace_back(k.name);
     if (variant != nullptr) {
@@ -155,22 +169,20 @@ class Validator {
     if (schema.item) names.emplace_back("repeat");
     const std::string of_type =
         variant != nullptr ? fmt::format(" for type \"{}\"", variant->type) : "";
-    diagnostics_.error(110, member.key_loc,
-                       fmt::format("{}{}", join(label, fmt::format("unknown key \"{}\"", key)),
-                                   of_type + did_you_mean(key, names)));
+    error(110, member.key_loc, label,
+          fmt::format("unknown key \"{}\"{}{}", key, of_type, did_you_mean(key, names)));
   }
 
-  void required(const Node& node, std::span<const SchemaKey> keys, const std::string& label) {
+  void required(const Node& node, std::span<const SchemaKey> keys, const Label& label) {
     for (const SchemaKey& k : keys) {
       if (!k.required || node.find(k.name) != nullptr || !fits(k.where)) continue;
       const std::string choices =
           *k.choices != '\0' ? fmt::format(" ({})", listed(split(k.choices))) : "";
-      diagnostics_.error(111, node.loc,
-                         join(label, fmt::format("missing key \"{}\"{}", k.name, choices)));
+      error(111, node.loc, label, fmt::format("missing key \"{}\"{}", k.name, choices));
     }
   }
 
-  void open_member(const Node& member, const SchemaTable& schema, const std::string& label) {
+  void open_member(const Node& member, const SchemaTable& schema, const Label& label) {
     if (std::string_view(schema.name) != "parameters" && member.table() != nullptr) {
       if (std::string_view(schema.name) == "orientation") {
         wrong_type(member, label, "a number");
@@ -189,19 +201,18 @@ class Validator {
     return space_ == InSpace::kPlanar ? "planar" : "spatial";
   }
 
-  void in_space(const SchemaKey& key, const Node& member, const std::string& label) {
+  void in_space(const SchemaKey& key, const Node& member, const Label& label) {
     if (fits(key.where)) return;
     const std::string_view name = key.name;
     const std::string hint =
         name == "angle" ? "; use `rpy`" : (name == "rpy" ? "; use `angle`" : "");
-    diagnostics_.error(405, member.key_loc,
-                       join(label, fmt::format("key \"{}\" is not available in {} space{}",
-                                               key.name, space_name(), hint)));
+    error(405, member.key_loc, label,
+          fmt::format("key \"{}\" is not available in {} space{}", key.name, space_name(), hint));
   }
 
   // --- values ---------------------------------------------------------------------------------
 
-  void value(const Node& node, const SchemaKey& key, const std::string& label) {
+  void value(const Node& node, const SchemaKey& key, const Label& label) {
     switch (key.type) {
       case KeyType::kNumber:
         return number(node, label);
@@ -255,23 +266,23 @@ class Validator {
     }
   }
 
-  void number(const Node& node, const std::string& label) {
+  void number(const Node& node, const Label& label) {
     if (node.is_number()) {
       if (!std::isfinite(node.number())) {
-        diagnostics_.error(303, node.loc, fmt::format("{}: the number is not finite", label));
+        error(303, node.loc, label, "the number is not finite");
       }
     } else if (node.text() == nullptr) {
       wrong_type(node, label, "a number, a quantity or an expression");
     }
   }
 
-  void wrong_length(const Node& node, const std::string& label, std::string_view expected) {
-    diagnostics_.error(113, node.loc,
-                       fmt::format("{}: expected {}, not {}", label, expected,
-                                   node.array() != nullptr ? node.array()->size() : 1));
+  void wrong_length(const Node& node, const Label& label, std::string_view expected) {
+    error(113, node.loc, label,
+          fmt::format("expected {}, not {}", expected,
+                      node.array() != nullptr ? node.array()->size() : 1));
   }
 
-  void vector(const Node& node, const SchemaKey& key, const std::string& label) {
+  void vector(const Node& node, const SchemaKey& key, const Label& label) {
     const std::array<int, 2> lengths = space_ == InSpace::kPlanar ? key.planar : key.spatial;
     const bool known = space_ != InSpace::kBoth && lengths[0] > 0;
     const bool single = key.planar[0] == 1 && space_ != InSpace::kSpatial;
@@ -294,23 +305,22 @@ class Validator {
     }
   }
 
-  void choice(const Node& node, const SchemaKey& key, const std::string& label) {
+  void choice(const Node& node, const SchemaKey& key, const Label& label) {
     const std::vector<std::string> words = split(key.choices);
     const std::string* text = node.text();
     if (text == nullptr) return wrong_type(node, label, "one of " + listed(words));
     if (std::find(words.begin(), words.end(), *text) != words.end()) return;
-    diagnostics_.error(114, node.loc,
-                       fmt::format("{}: \"{}\" is not one of {}{}", label, *text, listed(words),
-                                   did_you_mean(*text, words)));
+    error(
+        114, node.loc, label,
+        fmt::format("\"{}\" is not one of {}{}", *text, listed(words), did_you_mean(*text, words)));
   }
 
-  void direction(const Node& node, const std::string& label) {
+  void direction(const Node& node, const Label& label) {
     const std::vector<std::string> words =
         space_ == InSpace::kPlanar ? split("x|y") : split("x|y|z");
     if (const std::string* text = node.text()) {
       if (std::find(words.begin(), words.end(), *text) == words.end()) {
-        diagnostics_.error(114, node.loc,
-                           fmt::format("{}: \"{}\" is not one of {}", label, *text, listed(words)));
+        error(114, node.loc, label, fmt::format("\"{}\" is not one of {}", *text, listed(words)));
       }
     } else if (const auto* items = node.array()) {
       for (const Node& item : *items) number(item, label);
@@ -323,7 +333,7 @@ class Validator {
     }
   }
 
-  void place(const Node& node, const std::string& label) {
+  void place(const Node& node, const Label& label) {
     if (node.text() != nullptr) return;
     if (node.table() == nullptr) {
       return wrong_type(node, label, "a place, \"body.frame\" or { body = …, at = … }");
@@ -331,14 +341,14 @@ class Validator {
     table(node, *find_schema_table("place"), label);
   }
 
-  void places(const Node& node, const std::string& label) {
+  void places(const Node& node, const Label& label) {
     const auto* items = node.array();
     if (items == nullptr) return wrong_type(node, label, "a list of two places");
     if (items->size() != 2) wrong_length(node, label, "2 places");
     for (const Node& item : *items) place(item, label);
   }
 
-  void texts(const Node& node, const std::string& label) {
+  void texts(const Node& node, const Label& label) {
     const auto* items = node.array();
     if (items == nullptr) return wrong_type(node, label, "a list of names");
     for (const Node& item : *items) {
@@ -346,25 +356,25 @@ class Validator {
     }
   }
 
-  void terms(const Node& node, const std::string& label) {
+  void terms(const Node& node, const Label& label) {
     const auto* members = node.table();
     if (members == nullptr) return wrong_type(node, label, "a table { coordinate = coefficient }");
     if (members->empty()) {
-      diagnostics_.error(113, node.loc, fmt::format("{}: expected at least 1 term", label));
+      error(113, node.loc, label, "expected at least 1 term");
     }
     for (const auto& [key, member] : *members) {
       // A dotted coordinate, unquoted, is a table in a table: base.x = 1.
       if (const auto* inner = member.table()) {
         for (const auto& [last, number_node] : *inner) {
-          number(number_node, fmt::format("{}: {}.{}", label, key, last));
+          number(number_node, label / key / last);
         }
       } else {
-        number(member, fmt::format("{}: {}", label, key));
+        number(member, label / key);
       }
     }
   }
 
-  void signal(const Node& node, const std::string& label) {
+  void signal(const Node& node, const Label& label) {
     if (node.table() == nullptr) {
       if (node.is_number() || node.text() != nullptr) return number(node, label);
       return wrong_type(node, label, "a number, an expression of t or a table");
@@ -373,14 +383,12 @@ class Validator {
     int sources = 0;
     for (const char* key : {"polynomial", "table", "csv"}) sources += node.find(key) != nullptr;
     if (sources != 1) {
-      diagnostics_.error(115, node.loc,
-                         fmt::format("{}: a signal needs exactly one of \"polynomial\", \"table\", "
-                                     "\"csv\"",
-                                     label));
+      error(115, node.loc, label,
+            "a signal needs exactly one of \"polynomial\", \"table\", \"csv\"");
     }
   }
 
-  void tables(const Node& node, const SchemaKey& key, const std::string& label) {
+  void tables(const Node& node, const SchemaKey& key, const Label& label) {
     const SchemaTable& schema = *find_schema_table(key.table);
     if (key.type == KeyType::kTableOrList && node.table() != nullptr) {
       return table(node, schema, label);
@@ -391,18 +399,20 @@ class Validator {
           schema.item && node.table() != nullptr
               ? fmt::format("; write [[{}]] or {} = [{{ … }}]", schema.name, schema.name)
               : "";
-      diagnostics_.error(
-          112, node.loc,
-          fmt::format("{}: expected a list of tables, not {}{}", label, type_name(node), hint));
+      error(112, node.loc, label,
+            fmt::format("expected a list of tables, not {}{}", type_name(node), hint));
       return;
     }
     for (size_t i = 0; i < items->size(); ++i) {
       const Node& item = (*items)[i];
       const Node* name = item.find("name");
-      const std::string item_label = !schema.item ? label
-                                     : name != nullptr && name->text() != nullptr
-                                         ? fmt::format("{} \"{}\"", schema.name, *name->text())
-                                         : fmt::format("{} {}", schema.name, i + 1);
+      Label item_label = label;
+      if (schema.item) {
+        const bool named = name != nullptr && name->text() != nullptr;
+        item_label = {named ? fmt::format("{} \"{}\"", schema.name, *name->text())
+                            : fmt::format("{} {}", schema.name, i + 1),
+                      ""};
+      }
       table(item, schema, item_label);
     }
   }

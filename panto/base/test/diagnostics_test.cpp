@@ -75,6 +75,7 @@ TEST(Result, WarningsMayAccompanyAValue) {
 
 TEST(Suggestions, TheNearestCandidateWins) {
   EXPECT_EQ(nearest("forearn", {"arm", "forearm", "foreman"}), "forearm");
+  EXPECT_EQ(nearest("angel", {"angle", "speed"}), "angle");  // exchanged letters count once
   EXPECT_EQ(did_you_mean("forearn", {"forearm"}), "; did you mean \"forearm\"?");
 }
 
