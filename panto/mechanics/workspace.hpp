@@ -103,7 +103,8 @@ class Workspace {
   // ---- independent coordinates ------------------------------------------------------------------------------------------------
   // Chooses dependent speeds by pivoting at q; the generic rank found so far is kept through singular positions.
   virtual void choose_partition(double t, View q) noexcept = 0;
-  // Speeds that are independent with position and velocity rows; accelerations that are independent with all rows.
+  // Directions δq that are independent with position rows; speeds that are with position and velocity rows; accelerations that are with all.
+  [[nodiscard]] virtual std::span<const int> independent_positions() const = 0;
   [[nodiscard]] virtual std::span<const int> independent_speeds() const = 0;
   [[nodiscard]] virtual std::span<const int> independent_accelerations() const = 0;
   // Rows that follow from the others at the last choice.
@@ -123,6 +124,9 @@ class Workspace {
   virtual void multipliers(View a, MutableView lambda) noexcept = 0;
   // R: speeds per independent speed (nv x nz), after close_positions. velocity level.
   virtual void null_space(Eigen::MatrixXd& r) const = 0;
+  // Dependent entries of x (nv) such that G x = b on the rows up to `level`, the independent entries of that level kept; b by row of the model,
+  // empty: zero; redundant rows are not looked at. After close_positions. Columns of R: b empty, x a unit vector.
+  virtual void complete(Level level, View b, MutableView x) noexcept = 0;
   // Entering and taken power at the last accelerations(); λ as given by multipliers().
   virtual void last_power(View u, View lambda, double& entering, double& taken) noexcept = 0;
   // Largest position and velocity constraint residual at (t, q, v).

@@ -530,6 +530,23 @@ void RigidWorkspace<S>::null_space(Eigen::MatrixXd& r) const {
 }
 
 template <class S>
+void RigidWorkspace<S>::complete(Level level, View b, MutableView x) noexcept {
+  const int stage = static_cast<int>(level);
+  const auto rank = static_cast<size_t>(lu_.rank(stage));
+  const auto rows = lu_.pivot_rows(), columns = lu_.pivot_columns();
+  for (size_t i = 0; i < rank; ++i) x[static_cast<size_t>(columns[i])] = 0;
+  for (size_t i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(rows[i]);
+    double sum = b.empty() ? 0 : b[at];
+    for (auto k = static_cast<size_t>(g_.start[at]); k < static_cast<size_t>(g_.start[at + 1]); ++k)
+      sum -= g_.value[k] * x[static_cast<size_t>(g_.column[k])];
+    right_[i] = sum;
+  }
+  lu_.solve(stage, right_.data());
+  for (size_t i = 0; i < rank; ++i) x[static_cast<size_t>(columns[i])] = right_[i];
+}
+
+template <class S>
 void RigidWorkspace<S>::violation(double t, View q, View v, View u, double& position,
                                   double& velocity) {
   Arguments<double> x;

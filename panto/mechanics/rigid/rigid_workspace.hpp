@@ -34,6 +34,9 @@ class RigidWorkspace final : public Workspace {
   void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
 
   void choose_partition(double t, View q) noexcept override;
+  [[nodiscard]] std::span<const int> independent_positions() const override {
+    return lu_.free_columns(0);
+  }
   [[nodiscard]] std::span<const int> independent_speeds() const override {
     return lu_.free_columns(1);
   }
@@ -51,6 +54,7 @@ class RigidWorkspace final : public Workspace {
                                      MutableView a) noexcept override;
   void multipliers(View a, MutableView lambda) noexcept override;
   void null_space(Eigen::MatrixXd& r) const override;
+  void complete(Level level, View b, MutableView x) noexcept override;
   void last_power(View u, View lambda, double& entering, double& taken) noexcept override;
   void violation(double t, View q, View v, View u, double& position, double& velocity) override;
   [[nodiscard]] Status forward_dynamics(const Point& x, Eigen::VectorXd& a,
