@@ -19,9 +19,9 @@ struct StopEvent {
 
 struct SimulationOptions {
   double until = 10;
-  double dt = 0;      // fixed step; 0: variable step
-  double tol = 1e-8;  // relative tolerance of the variable step; absolute is tol / 100 per unit
-  std::string integrator;  // "" : "cvode" with a variable step, "rk4" with a fixed one
+  double dt = 0;           // fixed step; 0: variable step
+  double tol = 1e-8;       // accuracy of a variable-step run, relative to 1 + |x| (adaptive.hpp)
+  std::string integrator;  // "": "auto" with a variable step, "rk4" with a fixed one
   std::vector<double> at;  // report exactly at these times (instead of every `sample`)
   double sample =
       0;  // report interval; 0: every step of a fixed-step run, until / 1000 of a variable one

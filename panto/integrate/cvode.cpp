@@ -1,0 +1,252 @@
+// CVODE on the independent-coordinate equation: Adams with functional iteration ("cvode"), BDF with the exact Jacobian ("cvode_bdf"), and
+// "auto", which begins with Adams and changes to BDF when stiffness, not accuracy, limits the step.
+//
+// Stiffness is judged from what it does: functional iteration converges only while h |λ| stays below about one, so a stiff mechanism makes
+// the corrector fail again and again. When more than kFailureRate of kWatch steps had such failures, the eigenvalues of the Jacobian decide: if the
+// largest is well damped and h |λ| is of order one, the step is limited by stability and BDF takes over for the rest of the run. Undamped
+// stiffness (a high natural frequency) stays with Adams, since BDF would have to follow the oscillation too, at lower order.
+#include <cvode/cvode.h>
+#include <cvode/cvode_ls.h>
+#include <nvector/nvector_serial.h>
+#include <sundials/sundials_context.h>
+#include <sunlinsol/sunlinsol_dense.h>
+#include <sunmatrix/sunmatrix_dense.h>
+#include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+#include <sunnonlinsol/sunnonlinsol_newton.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <vector>
+
+#include "panto/integrate/adaptive.hpp"
+#include "panto/integrate/stepper.hpp"
+
+namespace panto {
+
+namespace {
+
+constexpr int kWatch = 200;            // steps between looks at stiffness
+constexpr double kFailureRate = 0.05;  // corrector failures per step
+constexpr double kSmallestAdams = 1e-14, kSmallestBdf = 1e-13;
+constexpr int kRestarts = 3;  // attempts to go on after a failed step
+
+class Cvode final : public Adaptive {
+ public:
+  Cvode(Ode& ode, double tol, bool stiff, bool automatic)
+      : ode_(ode), tol_(tol), stiff_(stiff), automatic_(automatic) {
+    SUNContext_Create(nullptr, &context_);
+    y_ = N_VNew_Serial(ode.size(), context_);
+    dense_ = N_VNew_Serial(ode.size(), context_);
+    tolerance_ = N_VNew_Serial(ode.size(), context_);
+  }
+  ~Cvode() override {
+    release();
+    N_VDestroy(tolerance_);
+    N_VDestroy(dense_);
+    N_VDestroy(y_);
+    SUNContext_Free(&context_);
+  }
+
+  Status start(double t, View x) override {
+    std::copy(x.begin(), x.end(), N_VGetArrayPointer(y_));
+    t_ = previous_ = t;
+    local_ = step_tolerance(tol_, stiff_ ? kSmallestBdf : kSmallestAdams);
+    double* a = N_VGetArrayPointer(tolerance_);
+    for (int i = 0; i < ode_.size(); ++i) a[i] = local_;
+    if (ode_.with_work()) {
+      const Status status = ode_.project(t, values());
+      if (!usable(status)) return status;
+      const Energy e = ode_.workspace().energy(ode_.positions(), ode_.speeds());
+      for (int i = ode_.dynamic_size(); i < ode_.size(); ++i)
+        a[i] = local_ * (1 + std::abs(e.kinetic) + std::abs(e.potential));
+    }
+    return begin();
+  }
+
+  Status step(double limit) override {
+    if (ode_.worn()) {
+      const Status status = choose_again();
+      if (status != Status::kOk) return status;
+    }
+    if (automatic_ && !stiff_ && counts_.steps >= next_look_) {
+      const Status status = look_for_stiffness();
+      if (status != Status::kOk) return status;
+    }
+    for (int attempt = 0;; ++attempt) {
+      CVodeSetStopTime(memory_, limit);
+      const int flag = CVode(memory_, limit, y_, &t_, CV_ONE_STEP);
+      if (flag >= 0) {
+        ++counts_.steps;
+        CVodeGetLastStep(memory_, &last_step_);
+        previous_ = t_ - last_step_;
+        return Status::kOk;
+      }
+      failure_ = describe(flag);
+      if (attempt == kRestarts) return Status::kIntegratorFailed;
+      // A position where the old choice of coordinates fails may be passable with another, from order one.
+      const Status status = choose_again();
+      if (status != Status::kOk) return status;
+      if (const Status begun = begin(); begun != Status::kOk) return begun;
+    }
+  }
+
+  double previous() const override { return previous_; }
+  double time() const override { return t_; }
+
+  Status at(double t, MutableView x) override {
+    const double* from = N_VGetArrayPointer(y_);
+    if (t != t_) {
+      if (CVodeGetDky(memory_, t, 0, dense_) != CV_SUCCESS) return Status::kBadArgument;
+      from = N_VGetArrayPointer(dense_);
+    }
+    std::copy(from, from + ode_.size(), x.begin());
+    return usable(ode_.project(t, x)) ? Status::kOk : Status::kIntegratorFailed;
+  }
+
+  std::string method() const override { return stiff_ ? "cvode_bdf" : "cvode"; }
+  std::string failure() const override { return failure_; }
+  Counts counts() const override {
+    Counts c = counts_;
+    long errors = 0, convergence = 0;
+    if (memory_) {
+      CVodeGetNumErrTestFails(memory_, &errors);
+      CVodeGetNumNonlinSolvConvFails(memory_, &convergence);
+    }
+    c.rejected += errors + convergence;
+    return c;
+  }
+
+ private:
+  MutableView values() { return {N_VGetArrayPointer(y_), static_cast<size_t>(ode_.size())}; }
+
+  static int rhs(realtype t, N_Vector y, N_Vector f, void* self) {
+    Ode& ode = static_cast<Cvode*>(self)->ode_;
+    const auto n = static_cast<size_t>(ode.size());
+    return usable(ode.rhs(t, {N_VGetArrayPointer(y), n}, {N_VGetArrayPointer(f), n})) ? 0 : 1;
+  }
+
+  static int jacobian(realtype t, N_Vector y, N_Vector, SUNMatrix j, void* self, N_Vector, N_Vector,
+                      N_Vector) {
+    auto& me = *static_cast<Cvode*>(self);
+    const auto n = static_cast<size_t>(me.ode_.size());
+    ++me.counts_.jacobians;
+    if (!usable(me.ode_.jacobian(t, {N_VGetArrayPointer(y), n}, me.jacobian_))) return 1;
+    std::copy_n(me.jacobian_.data(), n * n, SUNDenseMatrix_Data(j));
+    return 0;
+  }
+
+  static void silent(int, const char*, const char*, char*, void*) {}
+
+  // (Re)starts at the values of y_.
+  Status begin() {
+    if (memory_) {
+      counts_ = counts();
+      return CVodeReInit(memory_, t_, y_) == CV_SUCCESS ? Status::kOk : Status::kIntegratorFailed;
+    }
+    memory_ = CVodeCreate(stiff_ ? CV_BDF : CV_ADAMS, context_);
+    CVodeSetErrHandlerFn(memory_, &Cvode::silent, nullptr);
+    if (CVodeInit(memory_, &Cvode::rhs, t_, y_) != CV_SUCCESS) return Status::kIntegratorFailed;
+    CVodeSetUserData(memory_, this);
+    CVodeSVtolerances(memory_, local_, tolerance_);
+    if (stiff_) {
+      matrix_ = SUNDenseMatrix(ode_.size(), ode_.size(), context_);
+      linear_ = SUNLinSol_Dense(y_, matrix_, context_);
+      CVodeSetLinearSolver(memory_, linear_, matrix_);
+      CVodeSetJacFn(memory_, &Cvode::jacobian);
+    } else {
+      nonlinear_ = SUNNonlinSol_FixedPoint(y_, 0, context_);
+      CVodeSetNonlinearSolver(memory_, nonlinear_);
+    }
+    return Status::kOk;
+  }
+
+  void release() {
+    if (memory_) CVodeFree(&memory_);
+    memory_ = nullptr;
+    if (linear_) SUNLinSolFree(linear_);
+    if (matrix_) SUNMatDestroy(matrix_);
+    if (nonlinear_) SUNNonlinSolFree(nonlinear_);
+    linear_ = nullptr;
+    matrix_ = nullptr;
+    nonlinear_ = nullptr;
+  }
+
+  Status choose_again() {
+    const Status status = ode_.repartition(t_, values());
+    if (status == Status::kOk) return Status::kOk;
+    if (status != Status::kRepartition) {
+      failure_ = "the mechanism changed its mobility";
+      return status;
+    }
+    ++counts_.repartitions;
+    return begin();
+  }
+
+  Status look_for_stiffness() {
+    next_look_ = counts_.steps + kWatch;
+    const long failures = counts().rejected - seen_failures_;
+    seen_failures_ += failures;
+    if (failures < kFailureRate * kWatch) return Status::kOk;
+    ode_.prepare_derivatives();
+    if (!usable(ode_.linearise(t_, values()))) return Status::kOk;
+    const Eigen::VectorXcd eigenvalues = ode_.reduced_jacobian().eigenvalues();
+    Eigen::Index largest = 0;
+    if (eigenvalues.size() == 0) return Status::kOk;
+    const double size = eigenvalues.cwiseAbs().maxCoeff(&largest);
+    const bool damped = eigenvalues(largest).real() < -0.5 * size;
+    if (!damped || last_step_ * size < 0.2) return Status::kOk;
+    counts_ = counts();
+    release();
+    stiff_ = true;
+    const std::vector<double> x(values().begin(), values().end());
+    return start(t_, x);
+  }
+
+  static std::string describe(int flag) {
+    switch (flag) {
+      case CV_TOO_MUCH_ACC:
+        return "the tolerance is below round-off";
+      case CV_ERR_FAILURE:
+        return "the error test failed at the smallest step";
+      case CV_CONV_FAILURE:
+        return "the corrector did not converge at the smallest step";
+      case CV_RHSFUNC_FAIL:
+      case CV_FIRST_RHSFUNC_ERR:
+      case CV_REPTD_RHSFUNC_ERR:
+      case CV_UNREC_RHSFUNC_ERR:
+        return "the equations of motion could not be evaluated";
+      default: {
+        char* name = CVodeGetReturnFlagName(flag);
+        std::string text = name;
+        free(name);  // NOLINT: allocated by SUNDIALS with malloc
+        return text;
+      }
+    }
+  }
+
+  Ode& ode_;
+  double tol_, local_ = 0;
+  bool stiff_, automatic_;
+  SUNContext context_ = nullptr;
+  void* memory_ = nullptr;
+  N_Vector y_ = nullptr, dense_ = nullptr, tolerance_ = nullptr;
+  SUNMatrix matrix_ = nullptr;
+  SUNLinearSolver linear_ = nullptr;
+  SUNNonlinearSolver nonlinear_ = nullptr;
+  Eigen::MatrixXd jacobian_;
+  double t_ = 0, previous_ = 0, last_step_ = 0;
+  long next_look_ = kWatch, seen_failures_ = 0;
+  Counts counts_;
+  std::string failure_;
+};
+
+}  // namespace
+
+std::unique_ptr<Adaptive> make_cvode(std::string_view name, Ode& ode, double tol) {
+  if (name == "cvode") return std::make_unique<Cvode>(ode, tol, false, false);
+  if (name == "cvode_bdf") return std::make_unique<Cvode>(ode, tol, true, false);
+  if (name == "auto") return std::make_unique<Cvode>(ode, tol, false, true);
+  return nullptr;
+}
+
+}  // namespace panto
