@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "panto/io/toml.hpp"
+#include "panto/io/urdf.hpp"
 #include "panto/model/compile.hpp"
 
 namespace panto {
@@ -57,10 +58,13 @@ Result<ModelSpec> load_spec(const std::string& name_or_path) {
       return read_model_file(inside.string());
     }
   }
-  const bool is_path = name_or_path.find('/') != std::string::npos ||
-                       has_extension(name_or_path, ".toml") ||
-                       fs::is_regular_file(name_or_path, failure);
-  if (is_path) return read_model_file(name_or_path);
+  const bool is_path =
+      name_or_path.find('/') != std::string::npos || has_extension(name_or_path, ".toml") ||
+      has_extension(name_or_path, ".urdf") || fs::is_regular_file(name_or_path, failure);
+  if (is_path) {
+    return has_extension(name_or_path, ".urdf") ? read_urdf_file(name_or_path)
+                                                : read_model_file(name_or_path);
+  }
   const std::vector<std::string> names = zoo_names();
   if (std::binary_search(names.begin(), names.end(), name_or_path)) {
     return read_model_file((fs::path(zoo_folder()) / name_or_path / "model.toml").string());

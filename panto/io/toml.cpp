@@ -1,13 +1,25 @@
 #include "panto/io/toml.hpp"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "panto/model/write_toml.hpp"
+
+// toml++ 3.3 assumes in optimised builds what it asserts in others, and malformed text can break such an assumption ("[[[").
+// Here it is compiled with its assertions on, as exceptions that become diagnostics.
+namespace panto {
+struct BrokenAssumption {};
+[[noreturn]] static void broken_assumption() { throw BrokenAssumption{}; }
+}  // namespace panto
+#define TOML_HEADER_ONLY 1
+#define TOML_ASSERT(condition) ((condition) ? void() : ::panto::broken_assumption())
+#pragma push_macro("NDEBUG")
+#undef NDEBUG
+#include <toml++/toml.h>
+#pragma pop_macro("NDEBUG")
 
 namespace panto {
 namespace {
@@ -43,6 +55,7 @@ class Screen {
       } else if (c == '"' || c == '\'') {
         if (!skip_string(c)) return false;
       } else if (c == '[' || c == '{') {
+        if (c == '[' && !header_good()) return fail(101, "expected a key after \"[\"");
         if (++depth_ > kMaxModelNesting) return too_deep();
         parts_ = 1;
       } else if (c == ']' || c == '}') {
@@ -68,6 +81,16 @@ class Screen {
   }
   bool too_deep() {
     return fail(103, fmt::format("tables and lists are nested deeper than {}", kMaxModelNesting));
+  }
+  // A bracket at the start of a line, outside any list, opens a table header: [key] or [[key]].
+  [[nodiscard]] bool header_good() const {
+    const std::string_view before = text_.substr(line_start_, p_ - line_start_);
+    if (depth_ > 0 || before.find_first_not_of(" \t") != std::string_view::npos) return true;
+    size_t k = p_ + 1;
+    if (k < text_.size() && text_[k] == '[') ++k;
+    while (k < text_.size() && (text_[k] == ' ' || text_[k] == '\t')) ++k;
+    if (k >= text_.size() || text_[k] == ']') return true;  // the parser knows
+    return is_key_character(text_[k]) || text_[k] == '"' || text_[k] == '\'';
   }
   void skip_comment() {
     while (p_ + 1 < text_.size() && text_[p_ + 1] != '\n') ++p_;
@@ -205,6 +228,8 @@ Result<ModelSpec> parse_model_text(std::string_view text, const std::string& fil
     spec.root = Converter(file, diagnostics).node(parsed, 0);
   } catch (const toml::parse_error& e) {
     diagnostics.error(101, loc_of(e.source(), file), readable(e.description()));
+  } catch (const BrokenAssumption&) {
+    diagnostics.error(101, Loc{file, 0, 0}, "the text cannot be read as TOML");
   }
   if (!diagnostics.ok()) return diagnostics;
   spec.source_text = text;

@@ -10,8 +10,13 @@ namespace panto::compile_detail {
 namespace {
 
 // Limits that no mechanism meets and that keep a slip of the pen (0..1e9) from filling the memory.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION  // keeps the runs of a fuzzer short
+constexpr long kMaxRepeats = 1'000;
+constexpr size_t kMaxExpanded = 10'000;
+#else
 constexpr long kMaxRepeats = 100'000;
 constexpr size_t kMaxExpanded = 1'000'000;  // values in all expanded items
+#endif
 
 size_t size_of(const Node& node) {
   size_t n = 1;
