@@ -3,7 +3,6 @@
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
-#include <Eigen/SVD>
 #include <algorithm>
 
 #include "panto/base/contract.hpp"
@@ -57,11 +56,6 @@ Eigen::VectorXd damped_least_squares(const Eigen::MatrixXd& a, const Eigen::Vect
   Eigen::MatrixXd s = a.transpose() * a;
   s.diagonal().array() += damping;
   return s.llt().solve(a.transpose() * b);
-}
-
-Eigen::VectorXd singular_values(const Eigen::MatrixXd& a) {
-  if (a.size() == 0) return {};
-  return Eigen::BDCSVD<Eigen::MatrixXd>(a).singularValues();
 }
 
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& a) {

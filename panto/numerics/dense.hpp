@@ -33,9 +33,6 @@ class MinimumNorm {
 Eigen::VectorXd damped_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
                                      double damping);
 
-// All singular values, largest first.
-Eigen::VectorXd singular_values(const Eigen::MatrixXd& a);
-
 struct SymmetricEigen {
   Eigen::VectorXd values;   // ascending
   Eigen::MatrixXd vectors;  // orthonormal columns

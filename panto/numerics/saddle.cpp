@@ -1,16 +1,17 @@
 #include "panto/numerics/saddle.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/QR>
+
+#include "panto/numerics/dense.hpp"
 
 namespace panto {
 
 struct SaddleSolver::Impl {
   Eigen::LLT<Eigen::MatrixXd> llt;
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> cod;
+  MinimumNorm rows{1e-9}, columns{1e-9};
   Eigen::MatrixXd at;  // L⁻¹ Gᵀ
   Eigen::VectorXd w, residual;
-  Impl(int n, int m) : llt(n), cod(m, n), at(n, m), w(n), residual(m) {}
+  Impl(int n, int m) : llt(n), at(n, m), w(n), residual(m) {}
 };
 
 SaddleSolver::SaddleSolver(int n, int m) : impl_(std::make_unique<Impl>(n, m)) {}
@@ -18,9 +19,7 @@ SaddleSolver::~SaddleSolver() = default;
 SaddleSolver::SaddleSolver(SaddleSolver&&) noexcept = default;
 SaddleSolver& SaddleSolver::operator=(SaddleSolver&&) noexcept = default;
 
-int SaddleSolver::rank() const {
-  return impl_->at.cols() == 0 ? 0 : static_cast<int>(impl_->cod.rank());
-}
+int SaddleSolver::rank() const { return impl_->at.cols() == 0 ? 0 : impl_->rows.rank(); }
 
 Status SaddleSolver::solve(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& g,
                            const Eigen::VectorXd& f, const Eigen::VectorXd& b, Eigen::VectorXd& a,
@@ -35,18 +34,14 @@ Status SaddleSolver::solve(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& g
   if (g.rows() > 0) {
     s.at = g.transpose();
     s.llt.matrixL().solveInPlace(s.at);
-    s.cod.setThreshold(1e-9);
-    s.cod.compute(s.at.transpose());
+    s.rows.compute(s.at.transpose());
     s.residual = b - s.at.transpose() * s.w;
-    const Eigen::VectorXd step = s.cod.solve(s.residual);
+    const Eigen::VectorXd step = s.rows.solve(s.residual);
     const Eigen::VectorXd left = s.residual - s.at.transpose() * step;
     if (left.norm() > 1e-7 * (1 + b.norm())) status = Status::kInconsistent;
     s.w += step;
-    // Aᵀ λ = step, minimum norm: (A⁺)ᵀ step.
-    Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> transposed(s.at);
-    transposed.setThreshold(1e-9);
-    transposed.compute(s.at);
-    lambda = transposed.solve(step);
+    s.columns.compute(s.at);  // Aᵀ λ = step, minimum norm
+    lambda = s.columns.solve(step);
   }
   a = s.w;
   s.llt.matrixU().solveInPlace(a);
