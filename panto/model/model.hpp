@@ -22,7 +22,6 @@ using Slot = int;  // index of a physical number; -1: absent, reads as zero
 inline constexpr int kGround = -1;
 
 // ---- bodies, frames, joints -----------------------------------------------------------------------------------------
-
 // A frame fixed on a body. Planar: position x, y and one angle (rotation[0]). Spatial: x, y, z and roll, pitch, yaw (R = Rz Ry Rx).
 struct Frame {
   std::string name;  // "crank.end"
@@ -67,9 +66,9 @@ struct Joint {
   JointType type = JointType::kRevolute;
   int parent = kGround;
   int parent_frame = -1, child_frame = -1;  // -1: the body's own frame
-  std::array<double, 3> axis{
-      0, 0, 1};      // unit vector in the joint frame; planar: revolute (0,0,1), prismatic (x,y,0)
-  int q = 0, v = 0;  // first coordinate, first speed
+  // Unit vector in the joint frame; planar: revolute (0,0,1), prismatic (x,y,0).
+  std::array<double, 3> axis{0, 0, 1};
+  int q = 0, v = 0;    // first coordinate, first speed
   int nq = 0, nv = 0;  // kSpherical: 4 (w x y z) and 3 (angular velocity in child axes)
   int spec = -1;       // which joint of the file (index into Model::file_joints)
 };
@@ -82,7 +81,6 @@ struct FileJoint {
 };
 
 // ---- channels: a scalar quantity, written once, used as constraint, spring, actuator, sensor, output ----------------------
-
 enum class ChannelKind : std::uint8_t {
   kCoordinate,  // speed index `dof`: a 1-dof joint's coordinate (or a spherical joint's angular velocity: rate only)
   kPoint,  // position of frame a's origin along axis of frame b, from b's origin (b = -1: ground)
@@ -114,7 +112,6 @@ struct Term {
 }
 
 // ---- constraints ------------------------------------------------------------------------------------------------------
-
 // Rows are ordered by level: all kPosition rows first, then kVelocity, then kAcceleration.
 enum class Level : std::uint8_t { kPosition, kVelocity, kAcceleration };
 enum class TargetKind : std::uint8_t {
@@ -142,7 +139,6 @@ struct ConstraintGroup {
 };
 
 // ---- forces and actuators ------------------------------------------------------------------------------------------------
-
 enum class LawKind : std::uint8_t {
   kSpringDamper,  // f = -(k (x - x0) + c x' + preload)
   kTable,         // f = -(table(x - x0) + c x' + preload)
@@ -172,15 +168,9 @@ struct Input {
 };
 
 // ---- outputs and sensors ---------------------------------------------------------------------------------------------------
-
-enum class OutputKind : std::uint8_t {
-  kChannel,
-  kForceElement,
-  kMultiplier,
-  kInput,
-  kKinetic,
-  kPotential
-};
+// clang-format off
+enum class OutputKind : std::uint8_t { kChannel, kForceElement, kMultiplier, kInput, kKinetic, kPotential };
+// clang-format on
 enum class Order : std::uint8_t { kValue, kRate, kAcceleration };
 struct Output {
   std::string name;
@@ -199,12 +189,11 @@ struct Output {
 struct Sensor {
   int output = -1;   // index into Model::outputs
   std::string type;  // encoder, angle, gyroscope, accelerometer, position, distance, force
-  Slot rate = -1, noise = -1, bias = -1,
-       quantum = -1;  // Hz, standard deviation, offset, step; absent: every step, none
+  // Hz, standard deviation, offset, step; absent: every step, none.
+  Slot rate = -1, noise = -1, bias = -1, quantum = -1;
 };
 
 // ---- initial state ------------------------------------------------------------------------------------------------------
-
 struct Condition {  // channel value (or rate) wanted at t = 0
   Channel channel;
   Order order = Order::kValue;
@@ -222,7 +211,6 @@ struct InitialOrientation {  // of a kSpherical joint at t = 0
 };
 
 // ---- the model ---------------------------------------------------------------------------------------------------------------
-
 struct ParameterInfo {
   std::string name;  // "L1", or "crank.mass" for a number written in place
   double value = 0;  // nominal
@@ -235,8 +223,7 @@ struct ParameterInfo {
 // An override that is not θ: an expression, or the size of a repeat. Kept so that copy_back can write it.
 struct AppliedOverride {
   std::string name, value;
-  std::string
-      pointer;  // empty: it belongs to one copy of a repeated item, which a file cannot express
+  std::string pointer;  // empty: in one copy of a repeated item, which a file cannot express
 };
 
 struct Limits {  // coordinate range, for pose sampling and checks
@@ -266,8 +253,8 @@ struct Model {
 
   std::vector<Term> terms;
   std::vector<Signal> signals;  // at the nominal θ
-  std::vector<Expression>
-      signal_sources;  // as many: variable 0 is t, 1 + k is θ_k; empty where θ plays no part
+  // As many: variable 0 is t, 1 + k is θ_k; empty where θ plays no part.
+  std::vector<Expression> signal_sources;
   std::vector<Signal> tables;  // force laws, argument is the deflection
   std::vector<ConstraintRow> rows;
   std::vector<ConstraintGroup> groups;

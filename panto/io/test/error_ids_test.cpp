@@ -80,7 +80,7 @@ TEST(ErrorIds, HaveAGoldenFileOrAReason) {
       {120, "URDF: urdf_test"},
       {121, "URDF: urdf_test"},
       {201, "a name: load_test"},
-      {203, "an override: parameters_test"},
+      {203, "an override: model_parameters_test"},
   };
   for (const int id : used_ids()) {
     if (id >= 500 && id < 600) continue;  // assembly, tested in mechanics

@@ -1,7 +1,7 @@
 // Outputs, sensors, initial state.
 #include <cmath>
 
-#include "panto/model/test/support.hpp"
+#include "panto/io/test/support.hpp"
 
 namespace panto {
 namespace {

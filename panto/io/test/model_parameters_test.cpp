@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "panto/model/test/support.hpp"
+#include "panto/io/test/support.hpp"
 
 namespace panto {
 namespace {

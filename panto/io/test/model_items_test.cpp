@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "panto/model/test/support.hpp"
+#include "panto/io/test/support.hpp"
 
 namespace panto {
 namespace {

@@ -1,4 +1,4 @@
-#include "panto/model/test/support.hpp"
+#include "panto/io/test/support.hpp"
 
 namespace panto {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "panto/model/test/support.hpp"
+#include "panto/io/test/support.hpp"
 
 namespace panto {
 namespace {
