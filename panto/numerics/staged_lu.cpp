@@ -36,6 +36,7 @@ StagedLU::StagedLU(const RowMatrix& pattern, std::span<const int, 3> stage_end)
   lu_column_.reserve(full);
   lu_.reserve(full);
   scatter_.resize(std::max(m, n));
+  ratio_.resize(m);
   reference_.resize(m);
   mark_.resize(std::max(m, n));
 }
@@ -165,7 +166,8 @@ Status StagedLU::factor(const RowMatrix& g) noexcept {
     double& pivot = lu_[diagonal_[i]];
     if (!std::isfinite(pivot)) return Status::kNotFinite;
     const double ratio = row_max > 0 ? std::abs(pivot) / row_max : 0;
-    if (fresh_) reference_[i] = ratio;
+    ratio_[i] = ratio;
+    if (fresh_ || ratio > reference_[i]) reference_[i] = ratio;
     conditioning_ = std::min(conditioning_, ratio);
     if (ratio < kDeterioration * reference_[i]) status = Status::kRepartition;
     if (ratio < kRoundOff) {
@@ -176,6 +178,8 @@ Status StagedLU::factor(const RowMatrix& g) noexcept {
   fresh_ = false;
   return status;
 }
+
+void StagedLU::accept_wear() noexcept { reference_ = ratio_; }
 
 void StagedLU::solve(int stage, double* x) const noexcept {
   const int r = rank_[stage];

@@ -53,6 +53,9 @@ class StagedLU {
   // Smallest pivot relative to the largest entry of its row, at the last factor().
   [[nodiscard]] double conditioning() const { return conditioning_; }
 
+  // Takes the pivots of the last factor() as the standard that later ones are measured by.
+  void accept_wear() noexcept;
+
   // x (indexed by pivot) = A^-1 b for the leading block of stages 0..stage. In place.
   void solve(int stage, double* x) const noexcept;
   // x = A^-T b, in place.
@@ -70,7 +73,8 @@ class StagedLU {
   std::vector<char> row_done_, column_done_;
   // Combined LU, row i holds L (columns < i), then U (columns >= i), ascending.
   std::vector<int> lu_start_, lu_column_, diagonal_, next_;
-  std::vector<double> lu_, scatter_, reference_;  // reference_: pivot ratio at the choice
+  std::vector<double> lu_, scatter_, ratio_,
+      reference_;  // pivot ratios now and at their best since the choice
   std::vector<char> mark_;
   bool fresh_ = false;  // the next factor() records reference_
   double conditioning_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "panto/base/contract.hpp"
 
@@ -9,13 +10,21 @@ namespace panto::rigid {
 
 namespace {
 
-constexpr double kClosureTolerance = 1e-12;  // of position rows, relative to the mechanism's length
+// Position rows, relative to the mechanism's length. Newton goes on to round-off as long as it gains: near a singular position
+// what is left of φ is magnified by the inverse of the distance to it.
+constexpr double kClosureTolerance = 1e-12, kClosureRoundOff = 1e-15;
+constexpr double kWorthwhile =
+    10;  // a new partition must be this much better conditioned than the old one
 constexpr double kRedundantTolerance =
     1e-6;  // a redundant row further off than this is no longer redundant
 constexpr int kClosureIterations = 20;
 
 int body_index(const Model& m, int frame) {
   return frame < 0 ? 0 : m.frames[static_cast<size_t>(frame)].body + 1;
+}
+
+std::array<int, 3> stage_ends(const Model& m) {
+  return {m.n_position_rows, m.n_position_rows + m.n_velocity_rows, m.n_rows()};
 }
 
 // Lowest body (Kinematics index) on which both bodies hang.
@@ -36,8 +45,8 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
       eq_(model),
       mass_(model, structure_),
       g_(structure_.g_pattern),
-      lu_(g_, std::array<int, 3>{model.n_position_rows,
-                                 model.n_position_rows + model.n_velocity_rows, model.n_rows()}),
+      lu_(g_, stage_ends(model)),
+      old_lu_(g_, stage_ends(model)),
       weight_(static_cast<size_t>(model.nv), 1.0) {
   for (const ConstraintRow& row : model.rows) {
     const Channel& ch = row.channel;
@@ -324,11 +333,23 @@ void RigidWorkspace<S>::choose_partition(double t, View q) noexcept {
   eq_.signals_at(c_, t);
   set_positions(q);
   jacobian();
+  const bool had_one = chosen_;
+  if (had_one) {
+    (void)lu_.factor(g_);
+    old_lu_ = lu_;  // same capacities: no allocation
+  }
   lu_.choose(g_, weight_, generic_rank_);
   for (int s = 0; s < 3; ++s)
     generic_rank_[static_cast<size_t>(s)] =
         std::max(generic_rank_[static_cast<size_t>(s)], lu_.rank(s));
   (void)lu_.factor(g_);  // fresh factors cannot ask for a new choice
+  chosen_ = true;
+  // At a singular position every choice is poor: changing it gains nothing and costs an integrator its history.
+  if (had_one && old_lu_.rank() == lu_.rank() &&
+      lu_.conditioning() < kWorthwhile * old_lu_.conditioning()) {
+    lu_ = old_lu_;
+    lu_.accept_wear();
+  }
   // Where the columns of the independent accelerations stand in G, pivot row by pivot row.
   size_t at = 0;
   for (int z : lu_.free_columns(2))
@@ -346,6 +367,7 @@ Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
   const int rank = lu_.rank(0);
   eq_.signals_at(c_, t);
   Status status = Status::kOk;
+  double before = std::numeric_limits<double>::infinity();
   for (int iteration = 0;; ++iteration) {
     normalise(q);
     set_positions(q);
@@ -358,7 +380,9 @@ Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
     if (!std::isfinite(worst)) return Status::kNotFinite;
     status = lu_.factor(g_);
     if (fatal(status)) return status;
-    if (worst <= kClosureTolerance * length_) break;
+    if (worst <= kClosureRoundOff * length_) break;
+    if (worst <= kClosureTolerance * length_ && worst > 0.1 * before) break;
+    before = worst;
     if (iteration == kClosureIterations) return Status::kNotConverged;
     for (int i = 0; i < rank; ++i)
       right_[static_cast<size_t>(i)] =

@@ -82,7 +82,8 @@ class RigidWorkspace final : public Workspace {
   TreeMass<S> mass_;
   RowMatrix g_;
   std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
-  StagedLU lu_;
+  StagedLU lu_, old_lu_;
+  bool chosen_ = false;
   std::vector<int> free_entry_;
   std::array<int, 3> generic_rank_{0, 0, 0};
   std::vector<double> weight_;
