@@ -16,11 +16,13 @@ struct AssembledState {
 // q_guess: start from these coordinates instead of the model's guesses (empty: the model's).
 Result<AssembledState> assemble(Workspace& workspace, double t = 0, View q_guess = {});
 
-// Mobility and health of a model at its assembled pose: `panto check`.
+// Mobility and health of a model at its assembled pose: `panto check`. Warnings accompany the report:
+// W0511 a body that moves without inertia, W0512 singular pose, W0513 stiff element, W0514 coordinate out of its range.
 struct CheckReport {
   int bodies = 0, joints = 0, loops = 0, coordinates = 0, rows = 0;
-  int degrees_of_freedom = 0;            // speeds minus rank of position and velocity rows
-  std::vector<std::string> redundant;    // rows that follow from others: "loop pin: y"
+  int degrees_of_freedom = 0;  // speeds minus the generic rank of position and velocity rows
+  int mobility = 0;            // the same with the rank at the pose: more in a singular one
+  std::vector<std::string> redundant;  // rows that follow from the rows before them: "loop pin: y"
   std::vector<std::string> independent;  // chosen independent coordinates
   double conditioning = 0;               // smallest relative pivot
   bool singular_pose = false;  // rank drops here compared with the neighbourhood on the motion

@@ -94,6 +94,15 @@ void Assembler::explain_positions(const Eigen::VectorXd& nearest, Diagnostics& o
     }
   }
 
+  std::string off;
+  if (!wanted_.empty()) {
+    int at = 0;
+    const double most =
+        rows.tail(static_cast<Eigen::Index>(wanted_.size())).cwiseAbs().maxCoeff(&at);
+    const Channel& c = wanted_[static_cast<size_t>(at)].channel;
+    off = quantity_text(c, most * (is_length(c) ? length : 1));
+  }
+
   const Kept kept = conflicting();
   std::vector<size_t> blamed;
   for (size_t i = 0; i < kept.size(); ++i)
@@ -126,20 +135,9 @@ void Assembler::explain_positions(const Eigen::VectorXd& nearest, Diagnostics& o
     return;
   }
   // No loop is open: a given value is out of reach.
-  int at = 0;
-  if (!wanted_.empty())
-    rows.tail(static_cast<Eigen::Index>(wanted_.size())).cwiseAbs().maxCoeff(&at);
-  const size_t first = blamed.empty() ? 0 : blamed[0];
-  out.error(
-      502, given_.empty() ? Loc{} : given_[first].loc,
-      "initial values cannot be reached, off by " +
-          (wanted_.empty()
-               ? std::string("an unknown amount")
-               : quantity_text(
-                     wanted_[static_cast<size_t>(at)].channel,
-                     std::abs(rows(model_.n_position_rows + at)) *
-                         (is_length(wanted_[static_cast<size_t>(at)].channel) ? length : 1))) +
-          (blamed.size() == 1 ? ": " : "") + reason);
+  out.error(502, blamed.empty() ? Loc{} : given_[blamed[0]].loc,
+            "initial values cannot be reached, off by " + off + (blamed.size() == 1 ? ": " : "") +
+                reason);
 }
 
 }  // namespace panto

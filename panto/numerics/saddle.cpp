@@ -1,10 +1,16 @@
 #include "panto/numerics/saddle.hpp"
 
 #include <Eigen/Cholesky>
+#include <algorithm>
+#include <limits>
 
 #include "panto/numerics/dense.hpp"
 
 namespace panto {
+
+namespace {
+constexpr double kPivot = 1e-13;  // a pivot this far below its diagonal entry is round-off
+}
 
 struct SaddleSolver::Impl {
   Eigen::LLT<Eigen::MatrixXd> llt;
@@ -12,6 +18,13 @@ struct SaddleSolver::Impl {
   Eigen::MatrixXd at;  // L⁻¹ Gᵀ
   Eigen::VectorXd w, residual;
   Impl(int n, int m) : llt(n), at(n, m), w(n), residual(m) {}
+
+  // M = L Lᵀ; false when a pivot is round-off of its diagonal entry.
+  bool factorise(const Eigen::MatrixXd& mass) {
+    llt.compute(mass);
+    if (llt.info() != Eigen::Success) return false;
+    return (llt.matrixLLT().diagonal().array().square() > kPivot * mass.diagonal().array()).all();
+  }
 };
 
 SaddleSolver::SaddleSolver(int n, int m) : impl_(std::make_unique<Impl>(n, m)) {}
@@ -25,9 +38,15 @@ Status SaddleSolver::solve(const Eigen::MatrixXd& mass, const Eigen::MatrixXd& g
                            const Eigen::VectorXd& f, const Eigen::VectorXd& b, Eigen::VectorXd& a,
                            Eigen::VectorXd& lambda) {
   Impl& s = *impl_;
-  s.llt.compute(mass);
-  if (s.llt.info() != Eigen::Success) return Status::kSingular;
   s.w = f;
+  if (!s.factorise(mass)) {
+    // Without mass where the rows hold anyway: M + ρ GᵀG with f + ρ Gᵀb has the same a and λ, since G a = b.
+    const double rows = g.squaredNorm();
+    if (!(rows > 0)) return Status::kSingular;
+    const double rho = std::max(mass.trace(), std::numeric_limits<double>::min()) / rows;
+    if (!s.factorise(mass + rho * g.transpose() * g)) return Status::kSingular;
+    s.w += rho * g.transpose() * b;
+  }
   s.llt.matrixL().solveInPlace(s.w);  // unconstrained w0 = L⁻¹ f
   Status status = Status::kOk;
   lambda.resize(g.rows());

@@ -86,7 +86,10 @@ class TreeMass {
       double* row = &factor_[static_cast<size_t>(structure_->mass_start[static_cast<size_t>(k)])];
       const int length = structure_->mass_start[static_cast<size_t>(k) + 1] -
                          structure_->mass_start[static_cast<size_t>(k)];
-      if (!(row[0] > 0)) return false;
+      // A pivot that is round-off of its diagonal entry: a motion without inertia.
+      if (!(row[0] >
+            1e-13 * packed_[static_cast<size_t>(structure_->mass_start[static_cast<size_t>(k)])]))
+        return false;
       int i = k;
       for (int p = 1; p < length; ++p) {
         i = structure_->dof_parent[static_cast<size_t>(i)];

@@ -18,6 +18,8 @@ constexpr double kWorthwhile =
 constexpr double kRedundantTolerance =
     1e-6;  // a redundant row further off than this is no longer redundant
 constexpr int kClosureIterations = 20;
+constexpr double kMassless =
+    1e-13;  // a pivot of the mass matrix this far below its diagonal entry is round-off
 
 int body_index(const Model& m, int frame) {
   return frame < 0 ? 0 : m.frames[static_cast<size_t>(frame)].body + 1;
@@ -504,7 +506,7 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
       s -= row[k] * row[k];
       f -= row[k] * z_force[k];
     }
-    if (!(s > 0)) return false;
+    if (!(s > kMassless * row[i])) return false;
     row[i] = std::sqrt(s);
     z_force[i] = f / row[i];
   }

@@ -3,7 +3,8 @@
 
 #include <cmath>
 
-#include "panto/mechanics/test/model_builder.hpp"
+#include "panto/mechanics/closure.hpp"
+#include "panto/mechanics/test/four_bar.hpp"
 #include "tests/laws/laws.hpp"
 
 namespace panto {
@@ -281,6 +282,33 @@ TEST_P(ConstrainedTree, ObeysTheLaws) {
 INSTANTIATE_TEST_SUITE_P(Kinds, ConstrainedTree,
                          testing::Values(kCoordinate, kPoint, kGap, kDistance, kAngle, kAxisDot,
                                          kSum, kPointRate, kAngularRate));
+
+TEST(Planar, MasslessCouplerThatTheLoopCarriesObeysTheLaws) {
+  test::FourBar b;
+  b.model.bodies[1].solids.clear();
+  b.guess(b.theta, 0.3);
+  b.guess(b.beta, 1.2);
+  b.guess(b.gamma, 2.5);
+  laws::all(b.model, 3, 14);
+}
+
+TEST(Spatial, MotionWithoutInertiaIsSingularNotInfinite) {
+  // Three axes meet in a point and carry only two inertias.
+  ModelBuilder b(SpaceKind::kSpatial);
+  const int one = b.body("one", JointType::kRevolute, kGround, -1, -1, {}, {1, 0, 0});
+  b.body("two", JointType::kSpherical, one, -1, -1, {b.solid(1, {0.1, 0.2, 0}, {1, 2, 2.5})});
+  const auto w = Workspace::create(b.model, nominal(b.model));
+  const Eigen::VectorXd v = Eigen::VectorXd::Constant(4, 0.5);
+  Eigen::VectorXd q(5), a(4), lambda;
+  q << 0.3, 0.5, 0.5, -0.5, 0.5;
+  w->choose_partition(0, view(q));
+  ASSERT_EQ(w->close_positions(0, view(q)), Status::kOk);
+  EXPECT_EQ(w->accelerations(0, view(v), {}, {}, view(a)), Status::kSingular);
+  Point p;
+  p.q = view(q);
+  p.v = view(v);
+  EXPECT_EQ(w->forward_dynamics(p, a, lambda), Status::kSingular);
+}
 
 // A redundant loop: two coincident pins and a coupling that follows from them.
 TEST(Spatial, RedundantRowsObeyTheLaws) {

@@ -1,0 +1,231 @@
+// Static equilibrium: Newton on the manifold of closed poses. The unknown is a tangent step; after each step the loops are closed again, so
+// that ball joints and changes of the independent directions need no special care (an iteration in fixed coordinates would).
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "panto/mechanics/assembly.hpp"
+#include "panto/mechanics/closure.hpp"
+#include "panto/mechanics/labels.hpp"
+#include "panto/numerics/saddle.hpp"
+
+namespace panto {
+
+namespace {
+
+constexpr double kRankTolerance = 1e-9;
+constexpr double kBalanced = 1e-10;   // remaining force relative to the forces at play
+constexpr double kLargestStep = 0.5;  // rad or lengths
+constexpr int kIterations = 200;
+constexpr double kNeutral =
+    1e-6;  // real parts below this, relative to the largest eigenvalue, are round-off
+
+class EquilibriumSearch {
+ public:
+  EquilibriumSearch(Workspace& workspace, double t)
+      : workspace_(workspace),
+        model_(workspace.model()),
+        t_(t),
+        closure_(workspace, t),
+        zero_(Eigen::VectorXd::Zero(workspace.model().nv)),
+        u_(workspace.model().nu()),
+        u_rate_(workspace.model().nu()) {
+    workspace.inputs_at(t, view(u_), view(u_rate_));
+    u_rate_.setZero();
+    // A drive of order 2 holds its channel at u. Those of order 0 and 1 hold whatever position they have.
+    for (const ConstraintRow& row : model_.rows)
+      if (row.target == TargetKind::kDrive2)
+        closure_.wanted.push_back({row.channel, u_(row.input), 1});
+  }
+
+  Result<Equilibrium> run(View q_guess) {
+    if (q_guess.empty()) {
+      auto start = assemble(workspace_, t_);
+      if (!start) return start.diagnostics();
+      out_.q = start->q;
+    } else {
+      out_.q = Eigen::Map<const Eigen::VectorXd>(q_guess.data(),
+                                                 static_cast<Eigen::Index>(q_guess.size()));
+    }
+    if (const auto closed = closure_.solve(out_.q); !closed.converged) return not_closed();
+    if (!search()) return not_balanced();
+    stability();
+    return std::move(out_);
+  }
+
+ private:
+  // Forces at rest, the directions free to move and the multipliers that balance the rest.
+  struct Rest {
+    Eigen::VectorXd r;      // with λ = 0
+    Eigen::MatrixXd free;   // orthonormal, in angles and lengths
+    Eigen::VectorXd force;  // along free
+    Eigen::VectorXd lambda;
+    double scale = 0;  // size of r
+  };
+
+  Point point(const Eigen::VectorXd& q) const {
+    Point p;
+    p.t = t_;
+    p.q = view(q);
+    p.v = p.a = view(zero_);
+    p.u = view(u_);
+    p.u_rate = view(u_rate_);
+    return p;
+  }
+
+  Rest rest(const Eigen::VectorXd& q) {
+    Rest s;
+    Residual residual;
+    workspace_.residual(point(q), false, residual);
+    s.r = residual.r;
+    Eigen::MatrixXd g;
+    workspace_.constraint_jacobian(t_, view(q), g);
+    const Eigen::VectorXd& d = closure_.dof_scale();
+    const Eigen::MatrixXd rows = closure_.row_scale().asDiagonal() * g * d.asDiagonal();
+    MinimumNorm along(kRankTolerance), across(kRankTolerance);
+    along.compute(rows);
+    s.free = along.null_space();
+    s.force = s.free.transpose() * d.cwiseProduct(s.r);
+    // Gᵀ λ = r, as well as it goes.
+    across.compute(rows.transpose());
+    s.lambda = closure_.row_scale().cwiseProduct(across.solve(d.cwiseProduct(s.r)));
+    s.scale = d.cwiseProduct(s.r).norm();
+    return s;
+  }
+
+  Eigen::MatrixXd stiffness(const Eigen::VectorXd& q, const Rest& s) {
+    Point p = point(q);
+    p.lambda = view(s.lambda);
+    Blocks blocks;
+    blocks.v = blocks.a = blocks.lambda = false;
+    Tangent tangent;
+    workspace_.tangent(p, blocks, tangent);
+    const Eigen::MatrixXd basis = closure_.dof_scale().asDiagonal() * s.free;
+    return basis.transpose() * tangent.r_q * basis;
+  }
+
+  bool search() {
+    Rest s = rest(out_.q);
+    // Forces at play: the largest met, and what one radian or length would change (in an open chain all forces vanish at the end).
+    double scale = 0;
+    for (out_.iterations = 0; out_.iterations < kIterations; ++out_.iterations) {
+      out_.residual = s.force.size() > 0 ? s.force.cwiseAbs().maxCoeff() : 0;
+      out_.lambda = s.lambda;
+      if (!std::isfinite(out_.residual)) return false;
+      const Eigen::MatrixXd k = stiffness(out_.q, s);
+      scale = std::max({scale, s.scale, k.norm()});
+      if (out_.residual <= 1e-15 * scale) return true;
+      MinimumNorm newton(1e-12);
+      newton.compute(k);
+      Rest next;
+      Eigen::VectorXd q;
+      bool descended = false;
+      // Newton, shortened; then damped least squares, which always descends while the gradient of |force| is not zero.
+      for (double damping = 0; damping < 1e8 && !descended;
+           damping = damping > 0 ? 100 * damping : 1e-6) {
+        Eigen::VectorXd step =
+            damping > 0 ? damped_least_squares(k, -s.force, damping * k.squaredNorm() + 1e-300)
+                        : newton.solve(-s.force);
+        const double size = step.size() > 0 ? step.cwiseAbs().maxCoeff() : 0;
+        if (size > kLargestStep) step *= kLargestStep / size;
+        for (int halving = 0; halving < (damping > 0 ? 1 : 6) && !descended;
+             ++halving, step *= 0.5) {
+          q = out_.q;
+          const Eigen::VectorXd move = closure_.dof_scale().cwiseProduct(s.free * step);
+          workspace_.move(view(q), view(move));
+          if (!closure_.solve(q).converged) continue;
+          next = rest(q);
+          descended = next.force.norm() < s.force.norm() * (1 - 1e-12);
+        }
+      }
+      if (!descended) return out_.residual <= kBalanced * scale;
+      out_.q = q;
+      s = std::move(next);
+    }
+    return out_.residual <= kBalanced * scale;
+  }
+
+  // δq in the directions that position rows leave, δv in those that velocity rows leave; δa and δλ follow from the linearised equations.
+  void stability() {
+    Point p = point(out_.q);
+    p.lambda = view(out_.lambda);
+    Blocks blocks;
+    Tangent tangent;
+    workspace_.tangent(p, blocks, tangent);
+    const Eigen::MatrixXd& g = tangent.phi_ddot_a;
+    const int np = model_.n_position_rows, npv = np + model_.n_velocity_rows, nv = model_.nv;
+    MinimumNorm positions(kRankTolerance), velocities(kRankTolerance);
+    positions.compute(g.topRows(np));
+    velocities.compute(g.topRows(npv));
+    const Eigen::MatrixXd x = positions.null_space(), w = velocities.null_space();
+    const Eigen::Index nx = x.cols(), nw = w.cols();
+    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(nx + nw, nx + nw);
+    a.topRightCorner(nx, nw) = x.transpose() * w;
+    SaddleSolver saddle(nv, model_.n_rows());
+    for (Eigen::Index k = 0; k < nx + nw; ++k) {
+      const bool position = k < nx;
+      const Eigen::VectorXd direction = position ? x.col(k) : w.col(k - nx);
+      const Eigen::VectorXd force = -(position ? tangent.r_q : tangent.r_v) * direction,
+                            bias =
+                                -(position ? tangent.phi_ddot_q : tangent.phi_ddot_v) * direction;
+      Eigen::VectorXd acceleration, lambda;
+      const Status status = saddle.solve(tangent.r_a, g, force, bias, acceleration, lambda);
+      if (status == Status::kSingular || status == Status::kNotFinite) return;  // not defined
+      a.col(k).tail(nw) = w.transpose() * acceleration;
+    }
+    double largest = 0;
+    out_.growth_rate = nx + nw > 0 ? -HUGE_VAL : 0;
+    for (const std::complex<double>& e : eigenvalues(a)) {
+      out_.eigenvalues.emplace_back(e.real(), e.imag());
+      largest = std::max(largest, std::abs(e));
+      out_.growth_rate = std::max(out_.growth_rate, e.real());
+    }
+    out_.stable = out_.growth_rate <= kNeutral * largest;
+  }
+
+  Diagnostics not_closed() const {
+    Diagnostics d;
+    d.error(505, model_.groups.empty() ? Loc{} : model_.groups[0].loc,
+            "no equilibrium: the loops cannot be closed from the guess");
+    return d;
+  }
+
+  Diagnostics not_balanced() {
+    // The coordinate with the largest force that no constraint carries.
+    const Rest s = rest(out_.q);
+    const Eigen::VectorXd left = (s.free * s.force).cwiseQuotient(closure_.dof_scale());
+    int worst = 0;
+    const double force = left.size() > 0 ? left.cwiseAbs().maxCoeff(&worst) : 0;
+    std::string name = model_.speed_names[static_cast<size_t>(worst)];
+    Loc loc;
+    bool slide = false;
+    for (const Joint& j : model_.joints) {
+      if (worst < j.v || worst >= j.v + j.nv) continue;
+      slide = j.type == JointType::kPrismatic;
+      if (j.nv == 1) name = model_.coordinate_names[static_cast<size_t>(j.q)];
+      if (j.spec >= 0) loc = model_.file_joints[static_cast<size_t>(j.spec)].loc;
+    }
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%.4g %s", force, slide ? "N" : "N m");
+    Diagnostics d;
+    d.error(505, loc,
+            "no equilibrium found from this guess: " + std::string(text.data()) + " remains on " +
+                name + " after " + std::to_string(out_.iterations) + " iterations");
+    return d;
+  }
+
+  Workspace& workspace_;
+  const Model& model_;
+  double t_;
+  Closure closure_;
+  Eigen::VectorXd zero_, u_, u_rate_;
+  Equilibrium out_;
+};
+
+}  // namespace
+
+Result<Equilibrium> equilibrium(Workspace& workspace, double t, View q_guess) {
+  return EquilibriumSearch(workspace, t).run(q_guess);
+}
+
+}  // namespace panto
