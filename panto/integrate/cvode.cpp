@@ -186,12 +186,11 @@ class Cvode final : public Adaptive {
     next_look_ = counts_.steps + kWatch;
     const long failures = counts().rejected - seen_failures_;
     seen_failures_ += failures;
-    if (failures < kFailureRate * kWatch) return Status::kOk;
+    if (failures < kFailureRate * kWatch || ode_.reduced_size() == 0) return Status::kOk;
     ode_.prepare_derivatives();
     if (!usable(ode_.linearise(t_, values()))) return Status::kOk;
     const Eigen::VectorXcd eigenvalues = ode_.reduced_jacobian().eigenvalues();
     Eigen::Index largest = 0;
-    if (eigenvalues.size() == 0) return Status::kOk;
     const double size = eigenvalues.cwiseAbs().maxCoeff(&largest);
     const bool damped = eigenvalues(largest).real() < -0.5 * size;
     if (!damped || last_step_ * size < 0.2) return Status::kOk;

@@ -10,6 +10,7 @@
 #include "panto/integrate/recorder.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/mechanics/assembly.hpp"
+#include "panto/numerics/saddle.hpp"
 
 namespace panto {
 
@@ -283,59 +284,82 @@ class Runner {
     return check(recorder_.record(t, x), t);
   }
 
-  bool fixed(std::vector<double>& x) {
-    const auto stepper = Stepper::create(plan_.integrator.name, ode_);
-    const auto count = static_cast<long>(std::ceil(options_.until / options_.dt - 1e-9));
-    std::vector<double> end(x.size());
-    for (long k = 0; k < count; ++k) {
-      double t = time_;
-      const double next =
-          k + 1 == count ? options_.until : static_cast<double>(k + 1) * options_.dt;
-      // Times that the grid meets up to round-off are reported by the grid's own step.
-      const double same = 1e-10 * options_.dt;
-      const auto state = [&](double at, MutableView out) {
-        return stepper->trial(t, at - t, x, out);
-      };
-      if (event_.active()) {
-        if (!check(stepper->trial(t, next - t, x, end), t)) return false;
-        std::optional<double> found;
-        if (!check(event_.look(t, next, end, state, between_, found), t)) return false;
-        if (found) {
-          if (!report_until(std::min(*found, next - 2 * same), state)) return false;
-          if (*found >= next - same) return stop_at(*found, end);
-          if (!check(stepper->trial(t, *found - t, x, between_), t)) return false;
-          return stop_at(*found, between_);
-        }
-      }
-      if (!report_until(next - 2 * same, state)) return false;
-      if (!check(stepper->step(t, next - t, x), t)) return false;
-      time_ = next;
-      const auto here = [&](double, MutableView out) {
-        std::copy(x.begin(), x.end(), out.begin());
-        return Status::kOk;
-      };
-      if (schedule_.every_step() && !check(recorder_.record(next, x), next)) return false;
-      if (!report_until(next + 2 * same, here)) return false;
-      run_.stats.steps = stepper->steps();
-      run_.stats.repartitions = stepper->repartitions();
-      run_.stats.jacobians = ode_.linearisations();
-      if (!progress(next)) return true;
-    }
-    return true;
-  }
-
-  bool adaptive(std::vector<double>& x) {
-    const auto integrator = Adaptive::create(plan_.integrator.name, ode_, options_.tol);
+  // Where an input jumps, and the end.
+  [[nodiscard]] std::vector<double> jumps() const {
     std::vector<double> stops;
     for (const Signal& s : model_.signals)
       for (const double t : s.breakpoints(0, options_.until)) stops.push_back(t);
     stops.push_back(options_.until);
     std::sort(stops.begin(), stops.end());
     stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
+    return stops;
+  }
+
+  // Steps end on the grid k dt, and wherever an input jumps.
+  bool fixed(std::vector<double>& x) {
+    const auto stepper = Stepper::create(plan_.integrator.name, ode_);
+    const double same = 1e-10 * options_.dt;  // the same time up to round-off
+    const std::vector<double> stops = jumps();
+    const auto count = static_cast<long>(std::ceil(options_.until / options_.dt - 1e-9));
+    std::vector<double> end(x.size());
+    long k = 1;
+    for (size_t segment = 0; segment < stops.size(); ++segment) {
+      const double stop = stops[segment];
+      ode_.set_window(time_, stop);
+      if (segment > 0) {
+        if (!check(jump(x), time_)) return false;
+        stepper->reset();
+      }
+      while (time_ < stop) {
+        double next = k >= count ? options_.until : static_cast<double>(k) * options_.dt;
+        if (next <= time_ + same) {
+          ++k;
+          continue;
+        }
+        next = next >= stop - same ? stop : next;
+        if (!fixed_step(*stepper, next, same, x, end)) return false;
+        run_.stats.steps = stepper->steps();
+        run_.stats.repartitions = stepper->repartitions();
+        run_.stats.jacobians = ode_.linearisations();
+        if (!run_.stopped_by.empty() || !progress(time_)) return true;
+      }
+    }
+    return true;
+  }
+
+  bool fixed_step(Stepper& stepper, double next, double same, std::vector<double>& x,
+                  std::vector<double>& end) {
+    double t = time_;
+    const auto state = [&](double at, MutableView out) { return stepper.trial(t, at - t, x, out); };
+    if (event_.active()) {
+      if (!check(stepper.trial(t, next - t, x, end), t)) return false;
+      std::optional<double> found;
+      if (!check(event_.look(t, next, end, state, between_, found), t)) return false;
+      if (found) {
+        if (!report_until(std::min(*found, next - 2 * same), state)) return false;
+        if (*found < next - same && !check(state(*found, end), t)) return false;
+        return stop_at(*found, end);
+      }
+    }
+    if (!report_until(next - 2 * same, state)) return false;
+    if (!check(stepper.step(t, next - t, x), t)) return false;
+    time_ = next;
+    speeds_.assign(ode_.speeds().begin(), ode_.speeds().end());
+    if (schedule_.every_step() && !check(recorder_.record(next, x), next)) return false;
+    return report_until(next + 2 * same, [&](double, MutableView out) {
+      std::copy(x.begin(), x.end(), out.begin());
+      return Status::kOk;
+    });
+  }
+
+  bool adaptive(std::vector<double>& x) {
+    const auto integrator = Adaptive::create(plan_.integrator.name, ode_, options_.tol);
+    const std::vector<double> stops = jumps();
     const auto state = [&](double t, MutableView out) { return integrator->at(t, out); };
     bool going = true;
     for (size_t k = 0; k < stops.size() && going; ++k) {
       ode_.set_window(time_, stops[k]);
+      if (k > 0 && !check(jump(x), time_)) return false;
       const Status started = integrator->start(time_, x);
       if (!check(started, time_, integrator->failure())) return false;
       while (integrator->time() < stops[k] && going) {
@@ -359,9 +383,45 @@ class Runner {
         going = progress(now);
       }
       if (!check(integrator->at(integrator->time(), x), time_)) return false;
+      speeds_.assign(ode_.speeds().begin(), ode_.speeds().end());
     }
     count(*integrator);
     return true;
+  }
+
+  // A driver whose rate jumps at time_ acts by an impulse: M (v⁺ - v⁻) = Gᵀ Λ, G v⁺ = b⁺. What it does enters the energy balance.
+  Status jump(std::vector<double>& x) {
+    Workspace& w = ode_.workspace();
+    const auto rows = model_.n_position_rows + model_.n_velocity_rows;
+    if (rows == 0) return Status::kOk;
+    const Status closed = ode_.project(time_, x);
+    if (!usable(closed)) return closed;
+    const std::vector<double> q(ode_.positions().begin(), ode_.positions().end());
+    std::vector<double> v = speeds_, zero(v.size(), 0.0);
+    double position = 0, velocity = 0;
+    w.violation(time_, q, v, ode_.inputs(), position, velocity);
+    if (velocity < 1e-9) return Status::kOk;
+    Point still;
+    still.t = time_;
+    still.q = q;
+    still.v = still.a = zero;
+    still.u = ode_.inputs();
+    Residual residual;
+    w.residual(still, false, residual);
+    Eigen::MatrixXd mass, g;
+    w.mass_matrix(q, mass);
+    w.constraint_jacobian(time_, q, g);
+    const Eigen::VectorXd before = Eigen::Map<const Eigen::VectorXd>(v.data(), model_.nv);
+    Eigen::VectorXd after, impulse;
+    SaddleSolver saddle(model_.nv, rows);
+    const Status solved =
+        saddle.solve(mass, g.topRows(rows), mass * before, -residual.phi_dot, after, impulse);
+    if (solved != Status::kOk) return solved;
+    ode_.pack(q, {after.data(), v.size()}, x);
+    if (ode_.with_work())
+      x[static_cast<size_t>(ode_.dynamic_size())] +=
+          0.5 * (after.dot(mass * after) - before.dot(mass * before));
+    return Status::kOk;
   }
 
   void count(const Adaptive& integrator) {
@@ -382,7 +442,7 @@ class Runner {
   Recorder recorder_;
   Schedule schedule_;
   Event event_;
-  std::vector<double> between_;
+  std::vector<double> between_, speeds_;
   Clock::time_point began_, called_;
   double time_ = 0;
   long own_evaluations_ = 0;
