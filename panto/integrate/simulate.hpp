@@ -37,6 +37,12 @@ struct RunStats {
   double wall_seconds = 0, real_time_factor = 0;  // simulated seconds per second
 };
 
+// What a sensor delivered: ideal value plus bias and noise, quantised, at its own rate.
+struct MeasuredSeries {
+  std::string name, unit;
+  std::vector<double> t, values;
+};
+
 // One simulated motion. Series are stored per channel: outputs[k][i] belongs to output_names[k] at t[i].
 struct Run {
   std::string model, integrator;
@@ -51,6 +57,11 @@ struct Run {
   bool complete = true;    // false: stopped early by the caller
   std::string stopped_by;  // event or caller, empty otherwise
   RunStats stats;
+
+  std::vector<std::string> coordinate_units, speed_units, multiplier_units;
+  std::vector<MeasuredSeries> measured;
+  std::string model_text;             // the model file the run came from, where known
+  std::vector<std::string> settings;  // name=value given on top of it
 };
 
 // Names of all integrators, with their order: the one list behind options, help and tests.

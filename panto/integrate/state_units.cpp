@@ -1,0 +1,26 @@
+#include "panto/integrate/state_units.hpp"
+
+#include "panto/mechanics/labels.hpp"
+
+namespace panto {
+
+void describe_states(const Model& model, Run& run) {
+  run.coordinate_units.assign(static_cast<size_t>(model.nq), "");
+  run.speed_units.assign(static_cast<size_t>(model.nv), "");
+  run.multiplier_units.clear();
+  for (const Joint& j : model.joints) {
+    const bool slides = j.type == JointType::kPrismatic;
+    const bool quaternion = j.type == JointType::kSpherical;
+    for (int i = j.q; i < j.q + j.nq; ++i)
+      run.coordinate_units[static_cast<size_t>(i)] = quaternion ? "1" : slides ? "m" : "rad";
+    for (int i = j.v; i < j.v + j.nv; ++i)
+      run.speed_units[static_cast<size_t>(i)] = slides ? "m/s" : "rad/s";
+  }
+  for (const ConstraintRow& row : model.rows) {
+    const bool on_slide = row.channel.kind == ChannelKind::kCoordinate &&
+                          run.speed_units[static_cast<size_t>(row.channel.dof)] == "m/s";
+    run.multiplier_units.emplace_back(on_slide || is_length(row.channel) ? "N" : "N m");
+  }
+}
+
+}  // namespace panto

@@ -1,0 +1,35 @@
+// Comma-separated tables of numbers (RFC 4180). The header gives name and unit of each column, `theta [rad]`; lines that start with '#'
+// before the header are comments. An empty cell is "no value" (NaN).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "panto/base/diagnostics.hpp"
+
+namespace panto {
+
+struct SeriesColumn {
+  std::string name, unit;  // unit empty: not given
+  std::vector<double> values;
+};
+
+struct SeriesTable {
+  std::vector<SeriesColumn> columns;
+  std::vector<std::string> comments;  // without the leading '#' and blanks
+
+  [[nodiscard]] size_t rows() const { return columns.empty() ? 0 : columns.front().values.size(); }
+  // Index of a column by name; -1 if there is none.
+  [[nodiscard]] int find(std::string_view name) const;
+};
+
+// Numbers with 17 significant digits, NaN as an empty cell, lines ended by CR LF as the standard has it.
+std::string csv_text(const SeriesTable& table);
+
+// A damaged table (E0623: a cell that is no number, E0624: a row of the wrong length, as at the end of a truncated file) yields the rows
+// before the damage and a warning; without a usable header or row there is none (E0625).
+Result<SeriesTable> parse_csv(std::string_view text, const std::string& file);
+Result<SeriesTable> read_csv(const std::string& path);
+
+}  // namespace panto

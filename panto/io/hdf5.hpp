@@ -1,0 +1,18 @@
+// Runs as HDF5 files, through the C interface of the library. Clients use results.hpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "panto/integrate/simulate.hpp"
+
+namespace panto::hdf5 {
+
+// Creates or replaces the file; an empty answer means success, anything else is the reason of failure.
+std::string write(const Run& run, const std::string& path);
+
+bool has_signature(std::string_view bytes);
+// `bytes` is the file's content (padded in place where it is truncated), `path` its name for messages.
+Result<Run> read(std::string& bytes, const std::string& path);
+
+}  // namespace panto::hdf5

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "panto/io/hdf5.hpp"
+#include "panto/io/hdf5_handle.hpp"
+
+namespace panto::hdf5 {
+namespace {
+
+// Thrown inside this file only; write() turns it into its answer.
+struct Failure {
+  std::string reason;
+};
+
+Handle check(hid_t id, Handle::Close close, const char* what) {
+  if (id < 0) throw Failure{std::string("HDF5: ") + what};
+  return {id, close};
+}
+
+Handle text_type(const std::string& text) {
+  // Fixed length, padded with zeros: read by MATLAB, Octave and numpy alike.
+  Handle type = check(H5Tcopy(H5T_C_S1), H5Tclose, "text type");
+  H5Tset_size(type.get(), std::max<size_t>(1, text.size()));
+  H5Tset_strpad(type.get(), H5T_STR_NULLPAD);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return type;
+}
+
+void attribute(hid_t at, const char* name, hid_t file_type, hid_t memory_type, const void* value) {
+  const Handle space = check(H5Screate(H5S_SCALAR), H5Sclose, "space");
+  const Handle a = check(H5Acreate2(at, name, file_type, space.get(), H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose, "attribute");
+  if (H5Awrite(a.get(), memory_type, value) < 0) throw Failure{"HDF5: attribute not written"};
+}
+void attribute(hid_t at, const char* name, const std::string& text) {
+  const Handle type = text_type(text);
+  attribute(at, name, type.get(), type.get(), text.c_str());
+}
+void attribute(hid_t at, const char* name, double value) {
+  attribute(at, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value);
+}
+void attribute(hid_t at, const char* name, long value) {
+  attribute(at, name, H5T_STD_I64LE, H5T_NATIVE_LONG, &value);
+}
+
+class Writer {
+ public:
+  static constexpr unsigned kManyLinks = 1000;
+
+  explicit Writer(const std::string& path) {
+    link_ = check(H5Pcreate(H5P_LINK_CREATE), H5Pclose, "properties");
+    H5Pset_char_encoding(link_.get(), H5T_CSET_UTF8);
+    group_ = check(H5Pcreate(H5P_GROUP_CREATE), H5Pclose, "properties");
+    H5Pset_obj_track_times(group_.get(), 0);
+    H5Pset_link_creation_order(group_.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    // Members and attributes stay in the headers, which lie before the values.
+    H5Pset_link_phase_change(group_.get(), kManyLinks, 0);
+    set_ = check(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "properties");
+    H5Pset_obj_track_times(set_.get(), 0);
+    const Handle create = check(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "properties");
+    H5Pset_obj_track_times(create.get(), 0);
+    H5Pset_link_creation_order(create.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    H5Pset_link_phase_change(create.get(), kManyLinks, 0);
+    H5Pset_attr_phase_change(create.get(), 100, 0);
+    const Handle access = check(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "properties");
+    H5Pset_fclose_degree(access.get(), H5F_CLOSE_STRONG);
+    // The format of HDF5 1.8: read everywhere, and its headers carry checksums, so that damage is noticed.
+    H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18);
+    file_ = check(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, create.get(), access.get()), H5Fclose,
+                  "the file cannot be created");
+  }
+
+  [[nodiscard]] hid_t root() const { return file_.get(); }
+
+  Handle group(hid_t at, const std::string& name) {
+    return check(H5Gcreate2(at, link_name(name).c_str(), link_.get(), group_.get(), H5P_DEFAULT),
+                 H5Gclose, "group");
+  }
+
+  // `values` must live until finish().
+  void series(hid_t at, const std::string& name, const std::string& unit,
+              const std::vector<double>& values) {
+    const hsize_t n = values.size();
+    const Handle space = check(H5Screate_simple(1, &n, nullptr), H5Sclose, "space");
+    Handle set = check(H5Dcreate2(at, link_name(name).c_str(), H5T_IEEE_F64LE, space.get(),
+                                  link_.get(), set_.get(), H5P_DEFAULT),
+                       H5Dclose, "series");
+    attribute(set.get(), "name", name);
+    attribute(set.get(), "unit", unit);
+    if (n > 0) pending_.push_back({std::move(set), &values});
+  }
+
+  void text(hid_t at, const char* name, const std::string& value) {
+    const Handle type = text_type(value);
+    const Handle space = check(H5Screate(H5S_SCALAR), H5Sclose, "space");
+    const Handle set =
+        check(H5Dcreate2(at, name, type.get(), space.get(), link_.get(), set_.get(), H5P_DEFAULT),
+              H5Dclose, "text");
+    const std::string padded = value.empty() ? std::string(1, '\0') : value;
+    if (H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, padded.data()) < 0)
+      throw Failure{"HDF5: text not written"};
+  }
+
+  // Values last: a truncated file then still has all its headers and the series before the cut.
+  void finish() {
+    for (Pending& p : pending_) {
+      if (H5Dwrite(p.set.get(), H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                   p.values->data()) < 0)
+        throw Failure{"HDF5: series not written (is the disk full?)"};
+      p.set.reset();
+    }
+    if (!file_.reset()) throw Failure{"HDF5: the file could not be completed"};
+  }
+
+ private:
+  // '/' separates groups and "." is the group itself; the attribute `name` keeps the true name.
+  static std::string link_name(std::string name) {
+    std::replace(name.begin(), name.end(), '/', '|');
+    if (name.empty() || name == "." || name == "..") name += "_";
+    return name;
+  }
+
+  struct Pending {
+    Handle set;
+    const std::vector<double>* values;
+  };
+  Handle link_, group_, set_, file_;
+  std::vector<Pending> pending_;
+};
+
+const std::string& at_or_empty(const std::vector<std::string>& list, size_t i) {
+  static const std::string empty;
+  return i < list.size() ? list[i] : empty;
+}
+
+void series_group(Writer& file, hid_t at, const char* name, const std::vector<std::string>& names,
+                  const std::vector<std::string>& units,
+                  const std::vector<std::vector<double>>& values) {
+  if (values.empty()) return;
+  const Handle group = file.group(at, name);
+  for (size_t k = 0; k < values.size(); ++k)
+    file.series(group.get(), names[k], at_or_empty(units, k), values[k]);
+}
+
+std::vector<std::string> per_second(std::vector<std::string> units) {
+  for (std::string& u : units) {
+    if (u.ends_with("/s")) u += "^2";
+  }
+  return units;
+}
+
+void write_all(const Run& run, Writer& file) {
+  const hid_t root = file.root();
+  attribute(root, "format", std::string(kFormat));
+  attribute(root, "format_version", long{kFormatVersion});
+  attribute(root, "pantograph_version", std::string(PANTO_VERSION));
+  attribute(root, "model", run.model);
+  attribute(root, "integrator", run.integrator);
+  attribute(root, "complete", long{run.complete ? 1 : 0});
+  attribute(root, "stopped_by", run.stopped_by);
+  attribute(root, "energy_initial", run.energy_initial);
+  attribute(root, "energy_final", run.energy_final);
+  attribute(root, "energy_max_drift", run.energy_max_drift);
+  attribute(root, "max_position_violation", run.max_position_violation);
+  attribute(root, "max_velocity_violation", run.max_velocity_violation);
+  attribute(root, "steps", run.stats.steps);
+  attribute(root, "evaluations", run.stats.evaluations);
+  attribute(root, "jacobians", run.stats.jacobians);
+  attribute(root, "repartitions", run.stats.repartitions);
+  attribute(root, "rejected", run.stats.rejected);
+
+  file.series(root, "t", "s", run.t);
+  series_group(file, root, "outputs", run.output_names, run.output_units, run.outputs);
+  if (!run.kinetic.empty()) {
+    const Handle energy = file.group(root, "energy");
+    file.series(energy.get(), "kinetic", "J", run.kinetic);
+    file.series(energy.get(), "potential", "J", run.potential);
+    file.series(energy.get(), "entered", "J", run.entered);
+    file.series(energy.get(), "taken", "J", run.taken);
+  }
+  if (!run.measured.empty()) {
+    const Handle all = file.group(root, "measurements");
+    for (const MeasuredSeries& m : run.measured) {
+      const Handle one = file.group(all.get(), m.name);
+      attribute(one.get(), "name", m.name);
+      attribute(one.get(), "unit", m.unit);
+      file.series(one.get(), "t", "s", m.t);
+      file.series(one.get(), "values", m.unit, m.values);
+    }
+  }
+  if (!run.model_text.empty() || !run.settings.empty()) {
+    const Handle model = file.group(root, "model");
+    file.text(model.get(), "text", run.model_text);
+    std::string settings;
+    for (const std::string& s : run.settings) settings += s + "\n";
+    file.text(model.get(), "settings", settings);
+  }
+  if (!run.q.empty() || !run.lambda.empty()) {
+    const Handle states = file.group(root, "states");
+    series_group(file, states.get(), "q", run.coordinate_names, run.coordinate_units, run.q);
+    series_group(file, states.get(), "v", run.speed_names, run.speed_units, run.v);
+    series_group(file, states.get(), "a", run.speed_names, per_second(run.speed_units), run.a);
+    series_group(file, states.get(), "lambda", run.multiplier_names, run.multiplier_units,
+                 run.lambda);
+  }
+}
+
+}  // namespace
+
+std::string write(const Run& run, const std::string& path) {
+  const Silence silence;
+  try {
+    Writer file(path);
+    write_all(run, file);
+    file.finish();
+  } catch (const Failure& failure) {
+    return failure.reason;
+  }
+  return {};
+}
+
+}  // namespace panto::hdf5

@@ -1,0 +1,130 @@
+#include "panto/io/results.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "panto/io/atomic_file.hpp"
+#include "panto/io/test/example_run.hpp"
+
+namespace panto {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Results : public ::testing::Test {
+ protected:
+  Results() {
+    std::string name = (fs::temp_directory_path() / "panto-results-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Results() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder_ / name).string();
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Results, Hdf5ReadsBackBitForBit) {
+  const auto run = example_run();
+  ASSERT_TRUE(write_hdf5(run, path("run.h5")).ok());
+  const auto back = read_run(path("run.h5"));
+  ASSERT_TRUE(back.ok()) << back.diagnostics().text();
+  EXPECT_EQ(back.diagnostics().text(), "");
+  EXPECT_EQ(back->model, run.model);
+  EXPECT_EQ(back->integrator, run.integrator);
+  EXPECT_EQ(back->t, run.t);
+  EXPECT_EQ(back->output_names, run.output_names);
+  EXPECT_EQ(back->output_units, run.output_units);
+  EXPECT_EQ(back->outputs, run.outputs);
+  EXPECT_EQ(back->coordinate_names, run.coordinate_names);
+  EXPECT_EQ(back->speed_units, run.speed_units);
+  EXPECT_EQ(back->multiplier_names, run.multiplier_names);
+  EXPECT_EQ(back->q, run.q);
+  EXPECT_EQ(back->v, run.v);
+  EXPECT_EQ(back->a, run.a);
+  EXPECT_EQ(back->lambda, run.lambda);
+  EXPECT_EQ(back->taken, run.taken);
+  EXPECT_EQ(back->energy_max_drift, run.energy_max_drift);
+  EXPECT_EQ(back->stats.evaluations, run.stats.evaluations);
+  ASSERT_EQ(back->measured.size(), 1U);
+  EXPECT_EQ(back->measured[0].t, run.measured[0].t);
+  EXPECT_EQ(back->measured[0].values, run.measured[0].values);
+  EXPECT_EQ(back->model_text, run.model_text);
+  EXPECT_EQ(back->settings, run.settings);
+  EXPECT_TRUE(back->complete);
+}
+
+TEST_F(Results, TheSameRunGivesTheSameBytes) {
+  auto run = example_run();
+  ASSERT_TRUE(write_hdf5(run, path("a.h5")).ok());
+  run.stats.wall_seconds = 99;
+  sleep(1);  // a stored date would differ now
+  ASSERT_TRUE(write_hdf5(run, path("b.h5")).ok());
+  EXPECT_EQ(*read_bytes(path("a.h5")), *read_bytes(path("b.h5")));
+}
+
+TEST_F(Results, NumpyReadsNamesUnitsAndValues) {
+  ASSERT_TRUE(write_hdf5(example_run(), path("run.h5")).ok());
+  std::ofstream(path("read.py")) << R"(
+import sys, h5py, numpy as np
+f = h5py.File(sys.argv[1], "r")
+text = lambda x: x.decode() if isinstance(x, bytes) else x
+assert text(f.attrs["model"]) == "example" and text(f.attrs["integrator"]) == "cvode"
+assert f["t"].shape == (101,) and f["t"].dtype == np.float64 and text(f["t"].attrs["unit"]) == "s"
+th = f["outputs/theta"]
+assert text(th.attrs["unit"]) == "rad" and np.array_equal(th[:], np.sin(f["t"][:]))
+assert [text(d.attrs["name"]) for d in f["outputs"].values()][1] == 'pin/x, "left"'
+assert set(f["energy"]) == {"kinetic", "potential", "entered", "taken"}
+assert text(f["states/a/theta_dot"].attrs["unit"]) == "rad/s^2"
+assert text(f["states/lambda/pin: x"].attrs["unit"]) == "N"
+assert f["measurements/gyro/values"][1] == 0.25
+)";
+  const std::string command = "/usr/bin/python3 " + path("read.py") + " " + path("run.h5");
+  if (std::system("/usr/bin/python3 -c 'import h5py' 2>/dev/null") != 0)  // NOLINT
+    GTEST_SKIP() << "python3-h5py is not installed";
+  EXPECT_EQ(std::system(command.c_str()), 0);  // NOLINT
+}
+
+TEST_F(Results, CsvHoldsOutputsMeasurementsAndEnergy) {
+  const auto run = example_run();
+  ASSERT_TRUE(write_csv(run, path("run.csv")).ok());
+  std::ifstream file(path("run.csv"));
+  std::string header;
+  std::getline(file, header);
+  EXPECT_EQ(header,
+            "t [s],theta [rad],\"pin/x, \"\"left\"\" [m]\",.,gyro.measured [rad/s],energy.kinetic "
+            "[J],energy.potential [J],energy.entered [J],energy.taken [J]\r");
+  const auto back = read_run(path("run.csv"));
+  ASSERT_TRUE(back.ok()) << back.diagnostics().text();
+  EXPECT_EQ(back->t, run.t);
+  EXPECT_EQ(back->output_names, run.output_names);
+  EXPECT_EQ(back->output_units, run.output_units);
+  EXPECT_EQ(back->outputs, run.outputs);
+  EXPECT_EQ(back->taken, run.taken);
+  EXPECT_EQ(back->measured.at(0).values, run.measured[0].values);
+  // taken grows by 1e-9 J/s more than entered: 1e-8 J after 10 s, up to round-off of 7 J.
+  EXPECT_NEAR(back->energy_max_drift, 1e-8, 1e-14);
+}
+
+TEST_F(Results, NothingButTheResultIsLeftInTheFolder) {
+  ASSERT_TRUE(write_hdf5(example_run(), path("run.h5")).ok());
+  ASSERT_TRUE(write_hdf5(example_run(), path("run.h5")).ok());
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_)) ++files;
+  EXPECT_EQ(files, 1U);
+}
+
+TEST_F(Results, ALinkStaysALink) {
+  std::ofstream(path("real.csv")) << "old";
+  fs::create_symlink("real.csv", path("link.csv"));
+  ASSERT_TRUE(write_csv(example_run(), path("link.csv")).ok());
+  EXPECT_TRUE(fs::is_symlink(path("link.csv")));
+  EXPECT_TRUE(read_run(path("real.csv")).ok());
+}
+
+}  // namespace
+}  // namespace panto

@@ -1,0 +1,53 @@
+#include "validation/cases.hpp"
+
+#include <array>
+
+namespace panto::validation {
+
+using Rows = Result<std::vector<Row>>;
+
+namespace drucker2022 {
+Rows cable_robot();
+Rows manipulator_2d();
+Rows mass_on_car();
+}  // namespace drucker2022
+namespace iftomm {
+Rows a01();
+Rows a02();
+Rows a03();
+Rows a04();
+Rows a05();
+}  // namespace iftomm
+namespace palomba {
+Rows kinematic_observer();
+Rows slider_crank();
+}  // namespace palomba
+namespace sanjurjo2017 {
+Rows mechanisms();
+}  // namespace sanjurjo2017
+
+std::span<const Case> cases() {
+  static constexpr std::array kCases{
+      Case{"drucker2022", "cable_robot", "Equations (2.69) of the reduced cable robot",
+           drucker2022::cable_robot},
+      Case{"drucker2022", "manipulator_2d", "Equations (2.90)-(2.93) of the planar manipulator",
+           drucker2022::manipulator_2d},
+      Case{"drucker2022", "mass_on_car",
+           "Mass matrix and equations (5.3) of the mass-on-car system", drucker2022::mass_on_car},
+      Case{"iftomm", "A01", "Simple pendulum, closed form", iftomm::a01},
+      Case{"iftomm", "A02", "N-four-bar, N = 2, 5, 10, 40, through its singular position",
+           iftomm::a02},
+      Case{"iftomm", "A03", "Andrews' squeezing mechanism, with the IVP test set", iftomm::a03},
+      Case{"iftomm", "A04", "Bricard's mechanism, overconstrained", iftomm::a04},
+      Case{"iftomm", "A05", "Flyball governor, stiff", iftomm::a05},
+      Case{"palomba", "kinematic_observer", "Slider-crank kinematics (2.23) of test KKF-I",
+           palomba::kinematic_observer},
+      Case{"palomba", "slider_crank",
+           "One-coordinate equation of the offset slider-crank, test TS-I", palomba::slider_crank},
+      Case{"sanjurjo2017", "mechanisms", "Four-bar and five-bar: start, accelerations, motion",
+           sanjurjo2017::mechanisms},
+  };
+  return kCases;
+}
+
+}  // namespace panto::validation

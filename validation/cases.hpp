@@ -1,0 +1,33 @@
+// Reproductions of published results: each case computes what a source printed and sets it beside the printed value.
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "panto/base/diagnostics.hpp"
+
+namespace panto::validation {
+
+// One quantity. The band is absolute, in `unit`; each case's file says how it was chosen, before any run.
+struct Row {
+  std::string quantity;
+  double printed = 0, computed = 0;
+  std::string unit;
+  double band = 0;
+  std::string note;  // where the values differ: why
+
+  [[nodiscard]] bool reproduced() const { return std::abs(computed - printed) <= band; }
+  [[nodiscard]] const char* verdict() const { return reproduced() ? "reproduced" : "differs"; }
+};
+
+struct Case {
+  const char *key, *item, *title;
+  Result<std::vector<Row>> (*run)();
+};
+
+// All cases, by key and item. A new one: a function in papers/<key>/, declared and listed in cases.cpp.
+std::span<const Case> cases();
+
+}  // namespace panto::validation
