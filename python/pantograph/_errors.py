@@ -1,0 +1,54 @@
+"""What goes wrong, and how it is told."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding: ``str()`` gives the line that the command line prints."""
+
+    severity: str  #: "error" or "warning"
+    id: int  #: 207 for E0207; the ids are documented in docs/errors.md
+    file: str  #: model file or Python source; empty where there is none
+    line: int  #: counts from 1; 0: unknown
+    column: int
+    message: str
+    text: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class _Failure(Exception):
+    """What both kinds of error have in common."""
+
+    def __init__(self, items: Iterable[Diagnostic] | str):
+        self.items: list[Diagnostic] = [] if isinstance(items, str) else list(items)
+        text = items if isinstance(items, str) else "\n".join(str(item) for item in self.items)
+        super().__init__(text)
+
+    def __reduce__(self):
+        return type(self), (self.items or str(self),)
+
+
+class ModelError(_Failure, ValueError):
+    """Bad input: a model, a data file or an argument. ``items`` holds every finding."""
+
+
+class NumericalError(_Failure, RuntimeError):
+    """A computation that did not succeed: an iteration that stalls, a singular matrix, a failed step."""
+
+
+class ModelWarning(UserWarning):
+    """A finding that does not prevent the computation."""
+
+
+def warn(items: Iterable[Diagnostic], stacklevel: int) -> None:
+    """Passes warnings among ``items`` on to Python's ``warnings``."""
+    for item in items:
+        if item.severity == "warning":
+            warnings.warn(str(item), ModelWarning, stacklevel=stacklevel + 1)

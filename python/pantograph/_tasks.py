@@ -1,0 +1,253 @@
+"""The verbs: what can be done with a model."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core
+from ._errors import NumericalError, warn
+from ._model import Model, _index, as_model
+from ._run import Run
+
+
+def load(
+    name_or_path: str | os.PathLike[str],
+    *,
+    set: Mapping[str, float | str] | None = None,
+    **overrides: float | str,
+) -> Model:
+    """Loads a model: a file, a folder with ``model.toml``, or the name of a model of the zoo (``models()``).
+
+    ``overrides`` and ``set`` (for names that are no Python words: ``{"crank.bar.mass": 2}``) replace parameters [SI], as
+    numbers, quantities ("30 deg") or expressions.
+    """
+    model = as_model(name_or_path, {**(set or {}), **overrides})
+    model._ready()
+    return model
+
+
+def models() -> list[str]:
+    """Names of the models of the zoo."""
+    return _core.zoo_names()
+
+
+def simulate(
+    model: Model | str | os.PathLike[str],
+    until: float | None = None,
+    *,
+    dt: float | None = None,
+    tol: float | None = None,
+    integrator: str | None = None,
+    at: ArrayLike | None = None,
+    sample: float | None = None,
+    set: Mapping[str, float | str] | None = None,
+    stop: str | None = None,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    seed: int | None = None,
+    progress: bool | Callable[[float], Any] = False,
+) -> Run:
+    """Simulates a model from its initial state.
+
+    until:      end [s]; default: the last of ``at``, else what the model says, else 10
+    dt:         fixed step [s]; default: variable step
+    tol:        relative tolerance of the variable step; default: what the model says, else 1e-8
+    integrator: one of ``integrators()``; default: "cvode" with a variable step, "rk4" with a fixed one
+    at:         report exactly at these instants [s]
+    sample:     report interval [s]; default: every fixed step, or ``until`` / 1000
+    set:        parameters [SI] to replace, as in ``load``
+    stop:       stop where an output crosses a value: "theta>1.5" rising, "theta<1.5" falling, "theta=1.5" both
+    q, v:       initial coordinates [m, rad] and speeds [m/s, rad/s] instead of the model's
+    seed:       simulate the sensors too (``Run.measured``), with noise from this seed
+    progress:   True: a line on standard error; or a function of the fraction done, which stops the run by returning False
+
+    Releases the interpreter's lock while it computes; Ctrl-C raises KeyboardInterrupt.
+    """
+    model = as_model(model, set)
+    core = model._ready()
+    times = _numbers(at)
+    if times and until is None:
+        until = max(*times, 1e-9)
+    if dt is not None and tol is not None:
+        raise ValueError("give dt (fixed step) or tol (variable step), not both")
+    line = None
+    if progress is True:
+        line = progress = _ProgressLine()
+    try:
+        run, notes = _core.simulate(
+            core,
+            until=until,
+            dt=dt,
+            tol=tol,
+            integrator=integrator,
+            at=times,
+            sample=sample,
+            stop=None if stop is None else _event(stop),
+            q=_numbers(q),
+            v=_numbers(v),
+            seed=seed,
+            model_text=_core.text_of(model._spec),
+            settings=[f"{name}={value}" for name, value in model._overrides.items()],
+            progress=progress or None,
+        )
+    finally:
+        if line is not None:
+            line.clear()
+    warn(notes, stacklevel=2)
+    return Run(run)
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """An integrator of ``simulate``."""
+
+    name: str
+    title: str
+    order: float
+    fixed_step: bool
+    implicit: bool
+
+
+def integrators() -> dict[str, Integrator]:
+    """All integrators by name."""
+    return {row[0]: Integrator(*row) for row in _core.integrators()}
+
+
+@dataclass(frozen=True)
+class Check:
+    """Mobility and health of a model at its initial pose."""
+
+    bodies: int
+    joints: int
+    loops: int
+    coordinates: int
+    rows: int  #: constraint rows
+    degrees_of_freedom: int  #: by rank
+    redundant: list[str]  #: constraint rows that follow from others
+    independent: list[str]  #: chosen independent coordinates
+    conditioning: float  #: smallest relative pivot of the dependent coordinates
+    singular_pose: bool
+    frequencies_hz: np.ndarray = field(repr=False)  #: implied by each force element [Hz]; 0: none
+    q: np.ndarray = field(repr=False)  #: coordinates [m, rad]
+    v: np.ndarray = field(repr=False)  #: speeds [m/s, rad/s]
+
+
+def check(model: Model | str | os.PathLike[str]) -> Check:
+    """Assembles a model and reports its degrees of freedom, redundant constraints and doubtful places (as warnings)."""
+    report, notes = _core.check(as_model(model)._ready())
+    warn(notes, stacklevel=2)
+    return Check(**report)
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A static equilibrium."""
+
+    q: np.ndarray  #: coordinates [m, rad]
+    lam: np.ndarray  #: multipliers [N, N m]
+    residual: float  #: largest generalised force left [N, N m]
+    stable: bool
+    growth_rate: float  #: largest real part of the eigenvalues [1/s]
+    eigenvalues: np.ndarray  #: of the linearised motion [1/s]
+    iterations: int
+
+
+def equilibrium(
+    model: Model | str | os.PathLike[str], guess: ArrayLike | None = None, t: float = 0.0
+) -> Equilibrium:
+    """Static equilibrium under the inputs at time t [s], near ``guess`` (coordinates [m, rad]; default: the initial pose)."""
+    found, notes = _core.equilibrium(as_model(model)._ready(), t, guess)
+    warn(notes, stacklevel=2)
+    return Equilibrium(**found)
+
+
+@dataclass(frozen=True)
+class InverseDynamics:
+    """Inputs that produce a motion; one row per instant where the motion was given in rows."""
+
+    u: np.ndarray  #: all inputs [N, N m], in the order of ``names``
+    lam: np.ndarray  #: multipliers [N, N m]
+    residual: np.ndarray | float  #: norm of the generalised forces that no input can produce
+    names: list[str] = field(repr=False)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """One input by name."""
+        return self.u[..., _index(name, self.names, "input")]
+
+
+def inverse_dynamics(
+    model: Model | str | os.PathLike[str],
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    actuators: Sequence[str] | None = None,
+    *,
+    t: ArrayLike = 0.0,
+    least_squares: bool = False,
+) -> InverseDynamics:
+    """Inputs that produce the accelerations a [m/s², rad/s²] at coordinates q [m, rad] and speeds v [m/s, rad/s].
+
+    q, v, a: vectors, or arrays with one row per instant. ``actuators``: names of the inputs to find (default: all); the
+    others follow the model's own signals at t [s]. Where the inputs cannot produce the motion NumericalError is raised, or
+    with ``least_squares`` the nearest answer given with its residual.
+    """
+    core = as_model(model)._ready()
+    names = core.inputs
+    chosen = range(len(names)) if actuators is None else [_index(n, names, "input") for n in actuators]
+    rows = np.atleast_2d(np.asarray(q, dtype=float))
+    times = np.broadcast_to(np.asarray(t, dtype=float), len(rows))
+    u, lam, residual, singular = _core.inverse_dynamics(
+        core, times, rows, np.atleast_2d(v), np.atleast_2d(a), list(chosen)
+    )
+    if singular >= 0 and not least_squares:
+        raise NumericalError(
+            f"the inputs {', '.join(names[i] for i in chosen) or '(none)'} cannot produce this motion: "
+            f"{residual[singular]:.3g} N or N m are left"
+        )
+    if np.ndim(q) == 1:
+        u, lam, residual = u[0], lam[0], float(residual[0])
+    return InverseDynamics(u, lam, residual, names)
+
+
+def _numbers(values: ArrayLike | None) -> list[float]:
+    return [] if values is None else np.atleast_1d(np.asarray(values, dtype=float)).tolist()
+
+
+def _event(text: str) -> tuple[str, float, int]:
+    match = re.fullmatch(r"\s*([^<>=]*[^<>=\s])\s*([<>=])\s*(\S+)\s*", text)
+    try:
+        output, sign, value = match.groups()
+        return output, float(value), {">": 1, "<": -1, "=": 0}[sign]
+    except (AttributeError, ValueError):
+        raise ValueError(f'stop: expected "output>value" or "output<value", got {text!r}') from None
+
+
+class _ProgressLine:
+    """Percent and time left on standard error, from one second on, on a terminal only."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._shown = False
+
+    def __call__(self, fraction: float) -> None:
+        elapsed = time.monotonic() - self._start
+        if elapsed < 1 or fraction <= 0 or not sys.stderr.isatty():
+            return
+        left = elapsed * (1 - fraction) / fraction
+        sys.stderr.write(f"\r{100 * fraction:5.1f} %  {left:.0f} s left \x1b[K")
+        sys.stderr.flush()
+        self._shown = True
+
+    def clear(self) -> None:
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -1,0 +1,58 @@
+"""Models that several tests use."""
+
+import pytest
+
+import pantograph as pg
+
+FOURBAR = """\
+space = "planar"
+gravity = [0, -9.81]
+parameters = { m_crank = "1 kg", L = 2 }
+body = [
+  { name = "crank",   bar = { length = 1, mass = "m_crank" } },
+  { name = "coupler", bar = { length = "L", mass = 2 } },
+  { name = "rocker",  bar = { length = "sqrt(13)", mass = 4 } },
+]
+joint = [
+  { name = "theta", type = "revolute", parent = "ground", child = "crank" },
+  { name = "beta",  type = "revolute", parent = "crank.end", child = "coupler" },
+  { name = "gamma", type = "revolute", parent = { body = "ground", at = [4, 0] }, child = "rocker" },
+]
+loop = [{ name = "pin", type = "pin", between = ["coupler.end", "rocker.end"] }]
+actuator = [{ name = "motor", type = "torque", on = "theta", input = "0.5*sin(t)" }]
+initial = { theta = 0, guess = { beta = "90 deg", gamma = "146 deg" } }
+output = [
+  { name = "theta", type = "coordinate", of = "theta" },
+  { name = "theta_dot", type = "speed", of = "theta" },
+  { name = "pin_x", type = "position", of = "coupler.end", axis = "x" },
+  { name = "rocker_y", type = "position", of = "rocker.end", axis = "y", in = "crank" },
+]
+"""
+
+PENDULUM = """\
+space = "planar"
+gravity = [0, -9.81]
+body = [{ name = "rod", point_mass = { mass = 1, at = [1, 0] } }]
+joint = [{ name = "phi", type = "revolute", parent = "ground", child = "rod" }]
+actuator = [{ name = "motor", type = "torque", on = "phi" }]
+initial = { phi = 0 }
+output = [{ name = "phi", type = "coordinate", of = "phi" }]
+"""
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models")
+    (path / "fourbar.toml").write_text(FOURBAR)
+    (path / "pendulum.toml").write_text(PENDULUM)
+    return path
+
+
+@pytest.fixture
+def fourbar(folder):
+    return pg.load(folder / "fourbar.toml")
+
+
+@pytest.fixture
+def pendulum(folder):
+    return pg.load(folder / "pendulum.toml")
