@@ -17,7 +17,7 @@ struct AssembledState {
 Result<AssembledState> assemble(Workspace& workspace, double t = 0, View q_guess = {});
 
 // Mobility and health of a model at its assembled pose: `panto check`. Warnings accompany the report:
-// W0511 a body that moves without inertia, W0512 singular pose, W0513 stiff element, W0514 coordinate out of its range.
+// W0521 a body that moves without inertia, W0522 singular pose, W0523 stiff element, W0524 coordinate out of its range.
 struct CheckReport {
   int bodies = 0, joints = 0, loops = 0, coordinates = 0, rows = 0;
   int degrees_of_freedom = 0;  // speeds minus the generic rank of position and velocity rows

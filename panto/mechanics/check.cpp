@@ -95,7 +95,7 @@ class Checker {
     report_.degrees_of_freedom = model_.nv - generic;
     report_.singular_pose = generic > rank;
     if (report_.singular_pose)
-      notes_.warning(512, model_.groups.empty() ? Loc{} : model_.groups[0].loc,
+      notes_.warning(522, model_.groups.empty() ? Loc{} : model_.groups[0].loc,
                      "the initial pose is singular: " + std::to_string(report_.mobility) +
                          " independent motions start here, " +
                          std::to_string(report_.degrees_of_freedom) +
@@ -159,7 +159,7 @@ class Checker {
         }
         if (part < 0.1 * largest || named[body]) continue;
         named[body] = 1;
-        notes_.warning(511, model_.bodies[body].loc,
+        notes_.warning(521, model_.bodies[body].loc,
                        "body \"" + model_.bodies[body].name +
                            "\" can move without moving any mass: its acceleration is not defined; "
                            "give it inertia or hold it");
@@ -215,7 +215,7 @@ class Checker {
       } else {
         continue;
       }
-      notes_.warning(513, e.loc, "force \"" + e.name + "\"" + text.data());
+      notes_.warning(523, e.loc, "force \"" + e.name + "\"" + text.data());
     }
   }
 
@@ -229,7 +229,7 @@ class Checker {
       if (x >= low && x <= high) continue;
       Channel c;
       c.angular = j.type != JointType::kPrismatic;
-      notes_.warning(514, j.spec >= 0 ? model_.file_joints[static_cast<size_t>(j.spec)].loc : Loc{},
+      notes_.warning(524, j.spec >= 0 ? model_.file_joints[static_cast<size_t>(j.spec)].loc : Loc{},
                      model_.coordinate_names[static_cast<size_t>(j.q)] + " starts at " +
                          quantity_text(c, x) + ", outside its range [" + quantity_text(c, low) +
                          ", " + quantity_text(c, high) + "]");

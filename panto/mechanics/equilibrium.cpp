@@ -16,7 +16,8 @@ namespace {
 constexpr double kRankTolerance = 1e-9;
 constexpr double kBalanced = 1e-10;   // remaining force relative to the forces at play
 constexpr double kLargestStep = 0.5;  // rad or lengths
-constexpr int kIterations = 200;
+constexpr double kClose =
+    0.3;  // rad or lengths: an equilibrium this close to the guess is meant, even an unstable one
 constexpr double kNeutral =
     1e-6;  // real parts below this, relative to the largest eigenvalue, are round-off
 
@@ -104,45 +105,107 @@ class EquilibriumSearch {
     return basis.transpose() * tangent.r_q * basis;
   }
 
+  // A near equilibrium, stable or not, is taken as it is; otherwise the mechanism is let down along its forces to where it rests; if that
+  // does not end, the nearest balance of forces is searched.
   bool search() {
-    Rest s = rest(out_.q);
+    const Eigen::VectorXd start = out_.q;
+    const std::array<int, 3> limits{10, 300, 200};
+    for (const Way way : {Way::kNear, Way::kDown, Way::kBalance}) {
+      out_.q = start;
+      if (follow(way, limits[static_cast<size_t>(way)])) return true;
+    }
+    return false;
+  }
+
+  enum class Way { kNear, kDown, kBalance };
+
+  bool follow(Way way, int limit) {
+    Rest s = rest(out_.q), next;
+    Eigen::VectorXd q;
     // Forces at play: the largest met, and what one radian or length would change (in an open chain all forces vanish at the end).
-    double scale = 0;
-    for (out_.iterations = 0; out_.iterations < kIterations; ++out_.iterations) {
+    double scale = 0, travelled = 0;
+    for (int k = 0; k < limit; ++k, ++out_.iterations) {
       out_.residual = s.force.size() > 0 ? s.force.cwiseAbs().maxCoeff() : 0;
       out_.lambda = s.lambda;
       if (!std::isfinite(out_.residual)) return false;
-      const Eigen::MatrixXd k = stiffness(out_.q, s);
-      scale = std::max({scale, s.scale, k.norm()});
+      const Eigen::MatrixXd tangent = stiffness(out_.q, s);
+      scale = std::max({scale, s.scale, tangent.norm()});
       if (out_.residual <= 1e-15 * scale) return true;
-      MinimumNorm newton(1e-12);
-      newton.compute(k);
-      Rest next;
-      Eigen::VectorXd q;
-      bool descended = false;
-      // Newton, shortened; then damped least squares, which always descends while the gradient of |force| is not zero.
-      for (double damping = 0; damping < 1e8 && !descended;
-           damping = damping > 0 ? 100 * damping : 1e-6) {
-        Eigen::VectorXd step =
-            damping > 0 ? damped_least_squares(k, -s.force, damping * k.squaredNorm() + 1e-300)
-                        : newton.solve(-s.force);
-        const double size = step.size() > 0 ? step.cwiseAbs().maxCoeff() : 0;
-        if (size > kLargestStep) step *= kLargestStep / size;
-        for (int halving = 0; halving < (damping > 0 ? 1 : 6) && !descended;
-             ++halving, step *= 0.5) {
-          q = out_.q;
-          const Eigen::VectorXd move = closure_.dof_scale().cwiseProduct(s.free * step);
-          workspace_.move(view(q), view(move));
-          if (!closure_.solve(q).converged) continue;
-          next = rest(q);
-          descended = next.force.norm() < s.force.norm() * (1 - 1e-12);
-        }
-      }
-      if (!descended) return out_.residual <= kBalanced * scale;
+      const bool moved = way == Way::kNear   ? near_step(s, tangent, travelled, q, next)
+                         : way == Way::kDown ? down_step(s, tangent, scale, q, next)
+                                             : balance_step(s, tangent, q, next);
+      const bool balanced = out_.residual <= kBalanced * scale;
+      if (!moved || (balanced && next.force.norm() >= s.force.norm())) return balanced;
       out_.q = q;
       s = std::move(next);
     }
-    return out_.residual <= kBalanced * scale;
+    return false;
+  }
+
+  // The closed pose one tangent step away, and its forces.
+  bool go(const Rest& s, const Eigen::VectorXd& step, Eigen::VectorXd& q, Rest& next) {
+    q = out_.q;
+    const Eigen::VectorXd move = closure_.dof_scale().cwiseProduct(s.free * step);
+    workspace_.move(view(q), view(move));
+    if (!closure_.solve(q).converged) return false;
+    next = rest(q);
+    return next.force.allFinite();
+  }
+
+  static double size_of(const Eigen::VectorXd& step) {
+    return step.size() > 0 ? step.cwiseAbs().maxCoeff() : 0;
+  }
+  static void shorten(Eigen::VectorXd& step) {
+    const double size = size_of(step);
+    if (size > kLargestStep) step *= kLargestStep / size;
+  }
+
+  // Full Newton, as long as it stays close and the forces shrink.
+  bool near_step(const Rest& s, const Eigen::MatrixXd& k, double& travelled, Eigen::VectorXd& q,
+                 Rest& next) {
+    MinimumNorm newton(1e-12);
+    newton.compute(k);
+    const Eigen::VectorXd step = newton.solve(-s.force);
+    travelled += size_of(step);
+    return travelled <= kClose && go(s, step, q, next) && next.force.norm() < s.force.norm();
+  }
+
+  // Newton with every curvature taken positive, so that it goes where the forces push; halved while it runs past the bottom.
+  bool down_step(const Rest& s, const Eigen::MatrixXd& k, double scale, Eigen::VectorXd& q,
+                 Rest& next) {
+    const SymmetricEigen e = symmetric_eigen(0.5 * (k + k.transpose()));
+    Eigen::VectorXd step = -(e.vectors.transpose() * s.force);
+    for (Eigen::Index i = 0; i < step.size(); ++i) {
+      const double force = std::abs(step(i));
+      step(i) = force <= 1e-14 * scale
+                    ? 0  // balanced: a neutral direction must not drift
+                    : step(i) / std::max(std::abs(e.values(i)), force / kLargestStep);
+    }
+    step = e.vectors * step;
+    shorten(step);
+    for (int halving = 0; halving < 40 && size_of(step) > 0; ++halving, step *= 0.5) {
+      if (!go(s, step, q, next)) continue;
+      // Force along the step at both ends: the work done is positive unless the second opposes more than the first drives.
+      const double drive = -s.force.dot(step),
+                   oppose = next.force.dot(next.free.transpose() * (s.free * step));
+      if (oppose <= 0.5 * drive) return true;
+    }
+    return false;
+  }
+
+  // Descent of |force|: Newton, shortened, then damped least squares.
+  bool balance_step(const Rest& s, const Eigen::MatrixXd& k, Eigen::VectorXd& q, Rest& next) {
+    MinimumNorm newton(1e-12);
+    newton.compute(k);
+    for (double damping = 0; damping<1e8; damping = damping> 0 ? 100 * damping : 1e-6) {
+      Eigen::VectorXd step =
+          damping > 0 ? damped_least_squares(k, -s.force, damping * k.squaredNorm() + 1e-300)
+                      : newton.solve(-s.force);
+      shorten(step);
+      for (int halving = 0; halving < (damping > 0 ? 1 : 6); ++halving, step *= 0.5)
+        if (go(s, step, q, next) && next.force.norm() < s.force.norm() * (1 - 1e-12)) return true;
+    }
+    return false;
   }
 
   // δq in the directions that position rows leave, δv in those that velocity rows leave; δa and δλ follow from the linearised equations.

@@ -65,7 +65,7 @@ TEST(Check, WarnsOfAFlatParallelogram) {
   EXPECT_EQ(r->mobility, 2);
   EXPECT_EQ(r->degrees_of_freedom, 1);
   EXPECT_TRUE(r->redundant.empty());
-  EXPECT_NE(r.diagnostics().text().find("warning[W0512]"), std::string::npos);
+  EXPECT_NE(r.diagnostics().text().find("warning[W0522]"), std::string::npos);
 }
 
 TEST(Check, WarnsOfABodyThatMovesNoMass) {
@@ -79,7 +79,7 @@ TEST(Check, WarnsOfABodyThatMovesNoMass) {
   const auto r = check_model(b.model);
   ASSERT_TRUE(r.ok());
   EXPECT_EQ(r.diagnostics().text(),
-            "model.toml:3:2: warning[W0511]: body \"arm\" can move without moving any mass: its "
+            "model.toml:3:2: warning[W0521]: body \"arm\" can move without moving any mass: its "
             "acceleration is not defined; give it inertia or hold it\n");
 }
 
@@ -112,7 +112,7 @@ TEST(Check, StatesTheFrequencyThatAStiffSpringImplies) {
   EXPECT_NEAR(r->frequencies_hz[1], std::sqrt(6e8 * 1.5) / (2 * pi), 1e-6);
   EXPECT_EQ(
       r.diagnostics().text(),
-      "model.toml:8:3: warning[W0513]: force \"stiff\" is stiff: it implies 4.77e+03 Hz; explicit "
+      "model.toml:8:3: warning[W0523]: force \"stiff\" is stiff: it implies 4.77e+03 Hz; explicit "
       "steps must stay below 6.7e-05 s\n");
 }
 
@@ -124,7 +124,7 @@ TEST(Check, WarnsOfACoordinateOutsideItsRange) {
   const auto r = check_model(b.model);
   ASSERT_TRUE(r.ok());
   EXPECT_NE(
-      r.diagnostics().text().find("warning[W0514]: arm starts at 114.6 deg, outside its range"),
+      r.diagnostics().text().find("warning[W0524]: arm starts at 114.6 deg, outside its range"),
       std::string::npos)
       << r.diagnostics().text();
 }

@@ -109,6 +109,15 @@ TEST(Equilibrium, UprightPendulumIsReportedWithItsGrowthRate) {
   EXPECT_NEAR(e->growth_rate, std::sqrt(1.5 * kG / 1.5), 1e-12);
 }
 
+TEST(Equilibrium, AFarGuessIsLetDownToAStableRest) {
+  for (const double angle : {0.0, 0.6, 1.1, 2.3, -3.0}) {
+    const auto e = equilibrium_of(pendulum().model, {angle});
+    ASSERT_TRUE(e.ok()) << angle << e.diagnostics().text();
+    EXPECT_NEAR(std::sin(e->q(0)), -1, 1e-14) << angle;
+    EXPECT_TRUE(e->stable);
+  }
+}
+
 TEST(Equilibrium, ExactGuessIsAccepted) {
   const auto e = equilibrium_of(pendulum().model, {-kPi / 2});
   ASSERT_TRUE(e.ok()) << e.diagnostics().text();
