@@ -10,7 +10,7 @@ namespace panto::compile_detail {
 void Compiler::add_row(ConstraintRow row, int group) {
   row.group = group;
   model_.groups[static_cast<size_t>(group)].rows.push_back(static_cast<int>(model_.rows.size()));
-  model_.rows.push_back(std::move(row));
+  model_.rows.push_back(row);
 }
 
 void Compiler::loops() {

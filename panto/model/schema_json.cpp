@@ -40,7 +40,7 @@ void set_lengths(Json& array, const SchemaKey& key) {
 }
 
 Json type_of(const SchemaKey& key) {
-  const Json text{{"type", "string"}};
+  Json text{{"type", "string"}};
   switch (key.type) {
     case KeyType::kNumber:
       return reference("number");

@@ -1,8 +1,7 @@
-#include "panto/model/copy_back.hpp"
-
 #include <cmath>
 
 #include "panto/io/test/support.hpp"
+#include "panto/model/copy_back.hpp"
 
 namespace panto {
 namespace {

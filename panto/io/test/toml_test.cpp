@@ -56,6 +56,14 @@ TEST(Toml, TablesKeepTheOrderOfTheFile) {
   EXPECT_EQ(keys(*spec->root.find("c")), "k j ");
 }
 
+TEST(Toml, LettersOfAllLanguagesMayStandInTexts) {
+  const Result<ModelSpec> spec =
+      parse_model_text("title = \"\"\"Größe \\\n  été µ\u3001\"\"\"\n\"ä\" = 1 # ß\n", "f.toml");
+  ASSERT_TRUE(spec) << spec.diagnostics().text();
+  EXPECT_EQ(*spec->root.find("title")->text(), "Größe été µ\u3001");
+  EXPECT_NE(spec->root.find("ä"), nullptr);
+}
+
 TEST(Toml, ValuesKnowTheirPlace) {
   const Result<ModelSpec> spec = parse_model_text("# ä\na = [1,\n  \"x\"]\n", "f.toml");
   ASSERT_TRUE(spec);
