@@ -13,7 +13,7 @@ namespace panto::cli {
 namespace {
 
 // Failures of a calculation; all other diagnostics speak about what was given.
-constexpr int kNumericalIds[] = {510, 530, 540};
+constexpr int kNumericalIds[] = {505, 510, 540};
 
 std::string json_of(const Diagnostics& diagnostics) {
   JsonWriter json;
@@ -79,7 +79,7 @@ int fail(const Diagnostics& diagnostics, bool json) {
 
 int fail_usage(const std::string& message, bool json) {
   Diagnostics diagnostics;
-  diagnostics.error(1, {}, message);
+  diagnostics.error(001, {}, message);
   print(diagnostics);
   if (json) out(json_of(diagnostics));
   return kUsage;

@@ -8,6 +8,7 @@
 
 #include "panto/integrate/adaptive.hpp"
 #include "panto/integrate/recorder.hpp"
+#include "panto/integrate/state_units.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/mechanics/assembly.hpp"
 #include "panto/numerics/saddle.hpp"
@@ -486,6 +487,7 @@ Result<Run> simulate(const Model& model, const Params& params, const SimulationO
     d.error(kStepFailed, {}, runner.why());
     return d;
   }
+  describe_states(model, run);
   return {std::move(run), std::move(d)};
 }
 
