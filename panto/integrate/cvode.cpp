@@ -5,6 +5,11 @@
 // the corrector fail again and again. When more than kFailureRate of kWatch steps had such failures, the eigenvalues of the Jacobian decide: if the
 // largest is well damped and h |λ| is of order one, the step is limited by stability and BDF takes over for the rest of the run. Undamped
 // stiffness (a high natural frequency) stays with Adams, since BDF would have to follow the oscillation too, at lower order.
+//
+// Close to a singular position, where every choice of independent coordinates is poor, round-off in the closed loops grows like the inverse
+// square of the distance s to it. Error control then answers noise with smaller steps, which only bring it closer, and gets stuck. So the
+// neighbourhood is crossed with fixed Runge-Kutta steps, kCrossing of them to one step of CVODE, small enough to be exact to the
+// tolerance and too large to dwell at small s.
 #include <cvode/cvode.h>
 #include <cvode/cvode_ls.h>
 #include <nvector/nvector_serial.h>
@@ -14,12 +19,12 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <vector>
 
 #include "panto/integrate/adaptive.hpp"
 #include "panto/integrate/stepper.hpp"
+#include "panto/numerics/dense.hpp"
 
 namespace panto {
 
@@ -28,6 +33,9 @@ namespace {
 constexpr int kWatch = 200;            // steps between looks at stiffness
 constexpr double kFailureRate = 0.05;  // corrector failures per step
 constexpr double kSmallestAdams = 1e-14, kSmallestBdf = 1e-13;
+constexpr int kCrossing = 20;
+constexpr double kMemory = 0.99;  // of the usual step: starting again makes short ones
+constexpr double kLeft = 2;  // conditioning must have recovered by this much over that of the entry
 constexpr int kRestarts = 3;  // attempts to go on after a failed step
 
 class Cvode final : public Adaptive {
@@ -64,10 +72,19 @@ class Cvode final : public Adaptive {
   }
 
   Status step(double limit) override {
+    if (crossing_) return cross(limit);
     if (ode_.worn()) {
+      const long before = counts_.repartitions;
       const Status status = choose_again();
       if (status != Status::kOk) return status;
+      if (counts_.repartitions == before && usual_step_ > 0) {
+        crossing_ = true;
+        entry_ = ode_.workspace().conditioning();
+        crossing_step_ = usual_step_ / kCrossing;
+        return cross(limit);
+      }
     }
+    crossed_ = false;
     if (automatic_ && !stiff_ && counts_.steps >= next_look_) {
       const Status status = look_for_stiffness();
       if (status != Status::kOk) return status;
@@ -78,6 +95,7 @@ class Cvode final : public Adaptive {
       if (flag >= 0) {
         ++counts_.steps;
         CVodeGetLastStep(memory_, &last_step_);
+        usual_step_ = std::max(last_step_, kMemory * usual_step_);
         previous_ = t_ - last_step_;
         return Status::kOk;
       }
@@ -95,6 +113,10 @@ class Cvode final : public Adaptive {
 
   Status at(double t, MutableView x) override {
     const double* from = N_VGetArrayPointer(y_);
+    if (t != t_ && crossed_)
+      return usable(stepper_->trial(previous_, t - previous_, crossing_start_, x))
+                 ? Status::kOk
+                 : Status::kIntegratorFailed;
     if (t != t_) {
       if (CVodeGetDky(memory_, t, 0, dense_) != CV_SUCCESS) return Status::kBadArgument;
       from = N_VGetArrayPointer(dense_);
@@ -182,6 +204,26 @@ class Cvode final : public Adaptive {
     return begin();
   }
 
+  // One Runge-Kutta step through the neighbourhood of a singular position; CVODE starts again behind it.
+  Status cross(double limit) {
+    if (!stepper_) stepper_ = Stepper::create("rk4", ode_);
+    const View x = values();
+    crossing_start_.assign(x.begin(), x.end());
+    previous_ = t_;
+    crossed_ = true;
+    const bool last = t_ + crossing_step_ * (1 + 1e-9) >= limit;
+    const double h = last ? limit - t_ : crossing_step_;
+    if (!usable(stepper_->trial(t_, h, crossing_start_, values()))) {
+      failure_ = "a singular position could not be passed";
+      return Status::kIntegratorFailed;
+    }
+    t_ = last ? limit : t_ + h;
+    ++counts_.steps;
+    if (ode_.workspace().conditioning() < kLeft * entry_) return Status::kOk;
+    crossing_ = false;
+    return begin();
+  }
+
   Status look_for_stiffness() {
     next_look_ = counts_.steps + kWatch;
     const long failures = counts().rejected - seen_failures_;
@@ -189,10 +231,11 @@ class Cvode final : public Adaptive {
     if (failures < kFailureRate * kWatch || ode_.reduced_size() == 0) return Status::kOk;
     ode_.prepare_derivatives();
     if (!usable(ode_.linearise(t_, values()))) return Status::kOk;
-    const Eigen::VectorXcd eigenvalues = ode_.reduced_jacobian().eigenvalues();
-    Eigen::Index largest = 0;
-    const double size = eigenvalues.cwiseAbs().maxCoeff(&largest);
-    const bool damped = eigenvalues(largest).real() < -0.5 * size;
+    std::complex<double> largest;
+    for (const std::complex<double>& e : eigenvalues(ode_.reduced_jacobian()))
+      if (std::abs(e) > std::abs(largest)) largest = e;
+    const double size = std::abs(largest);
+    const bool damped = largest.real() < -0.5 * size;
     if (!damped || last_step_ * size < 0.2) return Status::kOk;
     counts_ = counts();
     release();
@@ -235,6 +278,11 @@ class Cvode final : public Adaptive {
   Eigen::MatrixXd jacobian_;
   double t_ = 0, previous_ = 0, last_step_ = 0;
   long next_look_ = kWatch, seen_failures_ = 0;
+  bool crossing_ = false,
+       crossed_ = false;  // inside such a neighbourhood; the last step was such a step
+  double entry_ = 0, usual_step_ = 0, crossing_step_ = 0;
+  std::unique_ptr<Stepper> stepper_;
+  std::vector<double> crossing_start_;
   Counts counts_;
   std::string failure_;
 };

@@ -36,6 +36,7 @@ StagedLU::StagedLU(const RowMatrix& pattern, std::span<const int, 3> stage_end)
   lu_column_.reserve(full);
   lu_.reserve(full);
   scatter_.resize(std::max(m, n));
+  row_scale_.assign(m, 0.0);
   ratio_.resize(m);
   reference_.resize(m);
   mark_.resize(std::max(m, n));
@@ -165,13 +166,15 @@ Status StagedLU::factor(const RowMatrix& g) noexcept {
     for (int k = diagonal_[i]; k < lu_start_[i + 1]; ++k) lu_[k] = scatter_[lu_column_[k]];
     double& pivot = lu_[diagonal_[i]];
     if (!std::isfinite(pivot)) return Status::kNotFinite;
-    const double ratio = row_max > 0 ? std::abs(pivot) / row_max : 0;
+    double& scale = row_scale_[row];
+    scale = std::max(scale, row_max);
+    const double ratio = scale > 0 ? std::abs(pivot) / scale : 0;
     ratio_[i] = ratio;
     if (fresh_ || ratio > reference_[i]) reference_[i] = ratio;
     conditioning_ = std::min(conditioning_, ratio);
     if (ratio < kDeterioration * reference_[i]) status = Status::kRepartition;
     if (ratio < kRoundOff) {
-      const double tiny = kRoundOff * (row_max > 0 ? row_max : 1.0);
+      const double tiny = kRoundOff * (scale > 0 ? scale : 1.0);
       pivot = std::copysign(tiny, pivot);
     }
   }

@@ -50,7 +50,7 @@ class StagedLU {
     return {f.data(), f.size()};
   }
   [[nodiscard]] std::span<const int> redundant_rows() const { return redundant_; }
-  // Smallest pivot relative to the largest entry of its row, at the last factor().
+  // Smallest pivot of the last factor(), relative to the largest entry its row ever had.
   [[nodiscard]] double conditioning() const { return conditioning_; }
 
   // Takes the pivots of the last factor() as the standard that later ones are measured by.
@@ -75,6 +75,8 @@ class StagedLU {
   std::vector<int> lu_start_, lu_column_, diagonal_, next_;
   std::vector<double> lu_, scatter_, ratio_,
       reference_;  // pivot ratios now and at their best since the choice
+  std::vector<double>
+      row_scale_;  // largest entry of each row seen so far: a row may vanish as a whole
   std::vector<char> mark_;
   bool fresh_ = false;  // the next factor() records reference_
   double conditioning_ = 0;
