@@ -1,10 +1,11 @@
 // CVODE on the independent-coordinate equation: Adams with functional iteration ("cvode"), BDF with the exact Jacobian ("cvode_bdf"), and
 // "auto", which begins with Adams and changes to BDF when stiffness, not accuracy, limits the step.
 //
-// Stiffness is judged from what it does: functional iteration converges only while h |λ| stays below about one, so a stiff mechanism makes
-// the corrector fail again and again. When more than kFailureRate of kWatch steps had such failures, the eigenvalues of the Jacobian decide: if the
-// largest is well damped and h |λ| is of order one, the step is limited by stability and BDF takes over for the rest of the run. Undamped
-// stiffness (a high natural frequency) stays with Adams, since BDF would have to follow the oscillation too, at lower order.
+// Stiffness is judged from what it does: functional iteration converges only while h |λ| stays below about one, and the higher Adams orders are
+// stable on ever shorter steps, so that a stiff mechanism makes the corrector fail and the order fall. When more than kFailureRate of
+// kWatch steps failed, or the order is kLowOrder or less, the eigenvalues of the Jacobian decide: if the largest is well damped and h |λ| is
+// of order one, stability limits the step, and BDF takes over for the rest of the run. Undamped stiffness (a high natural frequency)
+// stays with Adams, since BDF would have to follow the oscillation too, at lower order.
 #include <cvode/cvode.h>
 #include <cvode/cvode_ls.h>
 #include <nvector/nvector_serial.h>
@@ -25,8 +26,9 @@ namespace panto {
 
 namespace {
 
-constexpr int kWatch = 200;            // steps between looks at stiffness
+constexpr int kWatch = 100;            // steps between looks at stiffness
 constexpr double kFailureRate = 0.05;  // corrector failures per step
+constexpr int kLowOrder = 4;           // Adams' higher orders are stable on shorter steps only
 constexpr double kSmallestAdams = 1e-14, kSmallestBdf = 1e-13;
 constexpr int kRestarts = 3;  // attempts to go on after a failed step
 
@@ -186,7 +188,10 @@ class Cvode final : public Adaptive {
     next_look_ = counts_.steps + kWatch;
     const long failures = counts().rejected - seen_failures_;
     seen_failures_ += failures;
-    if (failures < kFailureRate * kWatch || ode_.reduced_size() == 0) return Status::kOk;
+    int order = 0;
+    CVodeGetLastOrder(memory_, &order);
+    if ((failures < kFailureRate * kWatch && order > kLowOrder) || ode_.reduced_size() == 0)
+      return Status::kOk;
     ode_.prepare_derivatives();
     if (!usable(ode_.linearise(t_, values()))) return Status::kOk;
     const Eigen::VectorXcd eigenvalues = ode_.reduced_jacobian().eigenvalues();
