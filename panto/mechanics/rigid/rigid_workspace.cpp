@@ -57,7 +57,7 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
                               : meeting_point(model, body_index(model, ch.frame_a),
                                               body_index(model, ch.frame_b)));
   }
-  for (int d : model.preferred) weight_[static_cast<size_t>(d)] = 1e-3;
+  for (int d : model.preferred) weight_[static_cast<size_t>(d)] = 0.1;
   const auto nv = static_cast<size_t>(model.nv), m = model.rows.size();
   q_.resize(static_cast<size_t>(model.nq));
   row_.assign(nv, 0.0);
