@@ -1,10 +1,11 @@
 // CVODE on the independent-coordinate equation: Adams with functional iteration ("cvode"), BDF with the exact Jacobian ("cvode_bdf"), and
 // "auto", which begins with Adams and changes to BDF when stiffness, not accuracy, limits the step.
 //
-// Stiffness is judged from what it does: functional iteration converges only while h |λ| stays below about one, so a stiff mechanism makes
-// the corrector fail again and again. When more than kFailureRate of kWatch steps had such failures, the eigenvalues of the Jacobian decide: if the
-// largest is well damped and h |λ| is of order one, the step is limited by stability and BDF takes over for the rest of the run. Undamped
-// stiffness (a high natural frequency) stays with Adams, since BDF would have to follow the oscillation too, at lower order.
+// Stiffness is judged from what it does: functional iteration converges only while h |λ| stays below about one, and the higher Adams orders are
+// stable on ever shorter steps, so that a stiff mechanism makes the corrector fail and the order fall. When more than kFailureRate of
+// kWatch steps failed, or the order is kLowOrder or less, the eigenvalues of the Jacobian decide: if the largest is well damped and h |λ| is
+// of order one, stability limits the step, and BDF takes over for the rest of the run. Undamped stiffness (a high natural frequency)
+// stays with Adams, since BDF would have to follow the oscillation too, at lower order.
 //
 // Close to a singular position, where every choice of independent coordinates is poor, round-off in the closed loops grows like the inverse
 // square of the distance s to it. Error control then answers noise with smaller steps, which only bring it closer, and gets stuck. So the
@@ -20,6 +21,8 @@
 #include <sunnonlinsol/sunnonlinsol_newton.h>
 
 #include <cmath>
+#include <complex>
+#include <memory>
 #include <vector>
 
 #include "panto/integrate/adaptive.hpp"
@@ -30,10 +33,11 @@ namespace panto {
 
 namespace {
 
-constexpr int kWatch = 200;            // steps between looks at stiffness
+constexpr int kWatch = 100;            // steps between looks at stiffness
 constexpr double kFailureRate = 0.05;  // corrector failures per step
+constexpr int kLowOrder = 4;           // Adams' higher orders are stable on shorter steps only
 constexpr double kSmallestAdams = 1e-14, kSmallestBdf = 1e-13;
-constexpr int kCrossing = 20;
+constexpr int kCrossing = 3;
 constexpr double kMemory = 0.99;  // of the usual step: starting again makes short ones
 constexpr double kLeft = 2;  // conditioning must have recovered by this much over that of the entry
 constexpr int kRestarts = 3;  // attempts to go on after a failed step
@@ -228,7 +232,10 @@ class Cvode final : public Adaptive {
     next_look_ = counts_.steps + kWatch;
     const long failures = counts().rejected - seen_failures_;
     seen_failures_ += failures;
-    if (failures < kFailureRate * kWatch || ode_.reduced_size() == 0) return Status::kOk;
+    int order = 0;
+    CVodeGetLastOrder(memory_, &order);
+    if ((failures < kFailureRate * kWatch && order > kLowOrder) || ode_.reduced_size() == 0)
+      return Status::kOk;
     ode_.prepare_derivatives();
     if (!usable(ode_.linearise(t_, values()))) return Status::kOk;
     std::complex<double> largest;

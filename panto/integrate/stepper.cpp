@@ -34,8 +34,15 @@ Status Stepper::trial(double t, double h, View x, MutableView out) noexcept {
 
 Status Stepper::step(double& t, double h, MutableView x) noexcept {
   PANTO_EXPECT(x.size() == next_.size(), "state of another system");
-  const Status status = trial(t, h, x, next_);
-  if (status != Status::kOk) return status;
+  Status status = trial(t, h, x, next_);
+  if (status != Status::kOk) {
+    // The step may lead where the present choice of coordinates cannot close the loops: another choice, another try.
+    if (ode_.repartition(t, x) != Status::kRepartition) return status;
+    ++repartitions_;
+    repartitioned(t);
+    status = trial(t, h, x, next_);
+    if (status != Status::kOk) return status;
+  }
   std::copy(next_.begin(), next_.end(), x.begin());
   t += h;
   ++steps_;

@@ -24,7 +24,7 @@ class Stepper {
   Stepper(const Stepper&) = delete;
   Stepper& operator=(const Stepper&) = delete;
 
-  // From x at t to x at t + h, loops closed; chooses other independent coordinates when the present ones wear out. On failure x and t are
+  // From x at t to x at t + h, loops closed; chooses other independent coordinates when the present ones wear out. On failure the state and t are
   // unchanged: kNotConverged (Newton stalled: take a smaller step), kNotFinite (blown up), kSingular.
   [[nodiscard]] Status step(double& t, double h, MutableView x) noexcept;
   // The same without taking it: the state at t + h goes to `out`, nothing else changes. For reports and events between steps.

@@ -210,12 +210,6 @@ inline Rig sanjurjo_rig(bool with_work = false) {
   // Pin above: rocker and coupler angles from the circle intersection.
   return {sanjurjo(), {std::numbers::pi / 3, -0.9, 1.9}, {0, 0, 0}, with_work};
 }
-// A four-bar whose crank turns over while the rocker, chosen independent by the start at the rocker's fastest, passes its dead centres.
-inline Rig worn_fourbar_rig() {
-  return {fourbar(0.3, 1, 0.8, 0.9, 2, 9.81, 0.5, 0.6, 1.2, {{"independent", list({"gamma"})}}),
-          {0.5, 0.6, 1.9},
-          {9, -4, 3}};
-}
 inline Rig double_pendulum_rig() { return {double_pendulum(), {0.3, 0.5}, {0, 1}}; }
 inline Rig heavy_top_rig() {
   const double c = std::sqrt(0.5);

@@ -53,7 +53,7 @@ TEST(Pendulum, ConservesEnergy) {
   options.q = {0};
   options.v = {0};
   options.tol = 1e-11;
-  const Run run = run_of(model, options);
+  const auto run = run_of(model, options);
   EXPECT_LT(run.energy_max_drift, 1e-10 * 9.81);
   EXPECT_EQ(run.t.size(), 1001u);
 }
@@ -65,14 +65,14 @@ TEST(FourBar, TrapezoidalRuleGivesTheMatrixRNumbers) {
   options.at = {1, 10};
   options.dt = 5e-3;
   options.integrator = "trapezoidal";
-  const Run coarse = run_of(model, options);
+  const auto coarse = run_of(model, options);
   ASSERT_EQ(coarse.t.size(), 2u);
   EXPECT_NEAR(coarse.outputs[0][0], -0.041992, 5e-7);
   EXPECT_NEAR(coarse.outputs[0][1], -4.905879, 5e-7);
   options.integrator = "cvode";
   options.dt = 0;
   options.tol = 1e-10;
-  const Run fine = run_of(model, options);
+  const auto fine = run_of(model, options);
   EXPECT_NEAR(fine.outputs[0][0], -0.041973, 5e-7);
   EXPECT_NEAR(fine.outputs[0][1], -4.905948, 5e-7);
   EXPECT_LT(fine.max_position_violation, 1e-10);
@@ -90,7 +90,7 @@ TEST(HeavyTop, KeepsItsSpin) {
   options.tol = 1e-10;
   for (const char* integrator : {"cvode", "cvode_bdf", "ida"}) {
     options.integrator = integrator;
-    const Run run = run_of(model, options);
+    const auto run = run_of(model, options);
     EXPECT_NEAR(run.v[1].back(), 15, 1e-8) << integrator;
     double norm = 0;
     for (size_t e = 0; e < 4; ++e) norm += run.q[e].back() * run.q[e].back();

@@ -10,9 +10,9 @@ namespace panto::rigid {
 
 namespace {
 
-// Position rows, relative to the mechanism's length. Newton goes on to round-off as long as it gains: near a singular position
-// what is left of φ is magnified by the inverse of the distance to it.
-constexpr double kClosureTolerance = 1e-12, kClosureRoundOff = 1e-15;
+// Position rows, relative to the mechanism's length. Newton goes on to round-off as long as it gains; where the rows are poorly
+// conditioned, near a singular position, a closed guess is better than what round-off magnified by 1/conditioning makes of it.
+constexpr double kClosureTolerance = 1e-12, kClosureRoundOff = 1e-15, kPoor = 0.05;
 constexpr double kWorthwhile =
     10;  // a new partition must be this much better conditioned than the old one
 constexpr double kRedundantTolerance =
@@ -57,7 +57,7 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
                               : meeting_point(model, body_index(model, ch.frame_a),
                                               body_index(model, ch.frame_b)));
   }
-  for (int d : model.preferred) weight_[static_cast<size_t>(d)] = 1e-3;
+  for (int d : model.preferred) weight_[static_cast<size_t>(d)] = 0.1;
   const auto nv = static_cast<size_t>(model.nv), m = model.rows.size();
   q_.resize(static_cast<size_t>(model.nq));
   row_.assign(nv, 0.0);
@@ -383,7 +383,9 @@ Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
     status = lu_.factor(g_);
     if (fatal(status)) return status;
     if (worst <= kClosureRoundOff * length_) break;
-    if (worst <= kClosureTolerance * length_ && worst > 0.1 * before) break;
+    if (worst <= kClosureTolerance * length_ &&
+        (worst > 0.1 * before || lu_.conditioning() < kPoor))
+      break;
     before = worst;
     if (iteration == kClosureIterations) return Status::kNotConverged;
     for (int i = 0; i < rank; ++i)
