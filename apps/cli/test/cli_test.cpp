@@ -1,4 +1,5 @@
-#include <chrono>
+#include <sys/resource.h>
+
 #include <cmath>
 #include <set>
 
@@ -153,13 +154,21 @@ TEST_F(Program, CheckReportsMobility) {
   EXPECT_GT(panto("check bricard --json").json()["redundant"].size(), 0U);
 }
 
+// Processor time of the program and the shell around it, so that a busy machine does not matter.
 TEST_F(Program, CheckOfTheFourBarTakesAtMostFiftyMilliseconds) {
+  const auto seconds = [] {
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);
+    const auto of = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return of(used.ru_utime) + of(used.ru_stime);
+  };
   double best = 1;
-  for (int i = 0; i < 10 && best > 0.05; ++i) {
-    const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) {
+    const double began = seconds();
     ASSERT_EQ(panto("check fourbar_f1").exit_code, 0);
-    best = std::min(
-        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    best = std::min(best, seconds() - began);
   }
   EXPECT_LE(best, 0.05);
 }

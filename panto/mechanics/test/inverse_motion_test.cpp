@@ -42,12 +42,12 @@ TEST(InverseMotion, UnknownCoordinatesAndBadSamplesAreAllReported) {
   const auto w = Workspace::create(b.model, nominal(b.model));
   PrescribedMotion m;
   m.t = {0, 0, 1};
-  m.coordinates = {{"theta", {0, 0, 0}, {}, {}}, {"gamma", {0, 0}, {}, {}}};
+  m.coordinates = {{"thetta", {0, 0, 0}, {}, {}}, {"gamma", {0, 0}, {}, {}}};
   const auto r = inverse_motion(*w, m, std::vector<int>{b.torque});
   ASSERT_FALSE(r.ok());
   EXPECT_EQ(r.diagnostics().text(),
             "error[E0633]: the times of the motion must increase: 0 s comes after 0 s\n"
-            "error[E0631]: the motion prescribes \"theta\", which is no joint coordinate; did you "
+            "error[E0631]: the motion prescribes \"thetta\", which is no joint coordinate; did you "
             "mean \"theta\"?\n"
             "error[E0633]: \"gamma\": one finite value per time is needed\n");
 }
