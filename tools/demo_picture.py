@@ -17,9 +17,13 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 
 def maxima(t, rate):
-    """Times at which the rate falls through zero, from the straight line between two samples."""
-    i = np.flatnonzero((rate[:-1] > 0) & (rate[1:] <= 0))
-    return t[i] + (t[i + 1] - t[i]) * rate[i] / (rate[i] - rate[i + 1])
+    """Times at which the rate falls through zero, from the cubic through the four samples around."""
+    times = []
+    for i in np.flatnonzero((rate[1:-2] > 0) & (rate[2:-1] <= 0)) + 1:
+        roots = np.roots(np.polyfit(t[i - 1 : i + 3] - t[i], rate[i - 1 : i + 3], 3))
+        inside = [r.real for r in roots if abs(r.imag) < 1e-12 and 0 <= r.real <= t[i + 1] - t[i]]
+        times += [t[i] + r for r in inside[:1]]
+    return np.array(times)
 
 
 def draw(path, t, theta, pin, period):

@@ -24,6 +24,7 @@ std::string json_of(const Model& model, const CheckReport& r, const Diagnostics&
       .member("coordinates", r.coordinates)
       .member("constraint_rows", r.rows)
       .member("degrees_of_freedom", r.degrees_of_freedom)
+      .member("mobility", r.mobility)
       .member("redundant", r.redundant)
       .member("independent", r.independent)
       .member("conditioning", r.conditioning)
@@ -57,9 +58,10 @@ std::string table_of(const Model& model, const CheckReport& r) {
   text += fmt::format("  {:<22}{} rows, redundant: {}\n", "constraints", r.rows, list(r.redundant));
   text += fmt::format("  {:<22}{} (by rank)\n", "degrees of freedom", r.degrees_of_freedom);
   text += fmt::format("  {:<22}{}\n", "independent", list(r.independent));
-  text += fmt::format(
-      "  {:<22}{}\n", "initial pose",
-      r.singular_pose ? "singular" : fmt::format("regular, conditioning {:.2g}", r.conditioning));
+  text += fmt::format("  {:<22}{}\n", "initial pose",
+                      r.singular_pose
+                          ? fmt::format("singular: {} independent motions start here", r.mobility)
+                          : fmt::format("regular, conditioning {:.2g}", r.conditioning));
   for (size_t i = 0; i < r.frequencies_hz.size() && i < model.forces.size(); ++i)
     if (r.frequencies_hz[i] > 0)
       text += fmt::format("  {:<22}{:.4g} Hz\n",

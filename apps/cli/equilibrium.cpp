@@ -46,7 +46,7 @@ std::string table_of(const Model& model, const Equilibrium& e) {
   for (const auto& [real, imaginary] : e.eigenvalues)
     if (imaginary > 0)
       text += fmt::format("  {:<22}{:>20.9g} Hz, decays at {:.4g} 1/s\n", "oscillation",
-                          imaginary / kCycle, -real);
+                          imaginary / kCycle, 0.0 - real);
   return text;
 }
 

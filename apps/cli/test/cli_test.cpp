@@ -1,4 +1,5 @@
-#include <chrono>
+#include <sys/resource.h>
+
 #include <cmath>
 #include <set>
 
@@ -147,18 +148,27 @@ TEST_F(Program, CheckReportsMobility) {
   EXPECT_EQ(j["joints"], 3);
   EXPECT_EQ(j["loops"], 1);
   EXPECT_EQ(j["degrees_of_freedom"], 1);
+  EXPECT_EQ(j["mobility"], 1);
   EXPECT_EQ(j["independent"], (json{"theta"}));
   EXPECT_EQ(j["redundant"].size(), 0U);
   EXPECT_GT(panto("check bricard --json").json()["redundant"].size(), 0U);
 }
 
+// Processor time of the program and the shell around it, so that a busy machine does not matter.
 TEST_F(Program, CheckOfTheFourBarTakesAtMostFiftyMilliseconds) {
+  const auto seconds = [] {
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);
+    const auto of = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return of(used.ru_utime) + of(used.ru_stime);
+  };
   double best = 1;
-  for (int i = 0; i < 10 && best > 0.05; ++i) {
-    const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) {
+    const double began = seconds();
     ASSERT_EQ(panto("check fourbar_f1").exit_code, 0);
-    best = std::min(
-        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+    best = std::min(best, seconds() - began);
   }
   EXPECT_LE(best, 0.05);
 }
@@ -213,6 +223,22 @@ TEST_F(Program, ModelsListsTheZooWithTitles) {
 }
 
 TEST_F(Program, SchemaIsJson) { EXPECT_EQ(keys(panto("schema").json()).count("$schema"), 1U); }
+
+TEST_F(Program, ImportTurnsUrdfIntoAModelFile) {
+  put("arm.urdf", R"(<robot name="arm">
+<link name="base"/>
+<link name="rod"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
+<inertia ixx="0.01" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+</robot>)");
+  const Outcome import = panto("import arm.urdf -o arm.toml");
+  ASSERT_EQ(import.exit_code, 0) << import.err;
+  const json j = panto("check arm.toml --json").json();
+  EXPECT_EQ(j["degrees_of_freedom"], 1);
+  EXPECT_EQ(j["space"], "spatial");
+  EXPECT_EQ(panto("import arm.urdf").out, text_of(path("arm.toml")));
+}
 
 TEST_F(Program, ReproduceListsCasesAndReportsRows) {
   const json list = panto("reproduce --list --json").json();
