@@ -7,10 +7,10 @@
 // of order one, stability limits the step, and BDF takes over for the rest of the run. Undamped stiffness (a high natural frequency)
 // stays with Adams, since BDF would have to follow the oscillation too, at lower order.
 //
-// Close to a singular position, where every choice of independent coordinates is poor, round-off in the closed loops grows like the inverse
-// square of the distance s to it. Error control then answers noise with smaller steps, which only bring it closer, and gets stuck. So the
-// neighbourhood is crossed with fixed Runge-Kutta steps, kCrossing of them to one step of CVODE, small enough to be exact to the
-// tolerance and too large to dwell at small s.
+// Close to a singular position, where every choice of independent coordinates is poor, an error e of the dependent coordinates makes an
+// acceleration error of order e / s², s being the distance to it, and e itself grows like 1 / s. Error control answers this noise with smaller
+// steps, which only bring it closer, and gets stuck. So the neighbourhood is crossed with Runge-Kutta steps that stay away from s = 0:
+// the position is stepped over so that it lies a quarter into a long step, between two stages. CVODE starts again behind it.
 #include <cvode/cvode.h>
 #include <cvode/cvode_ls.h>
 #include <nvector/nvector_serial.h>
@@ -37,9 +37,10 @@ constexpr int kWatch = 100;            // steps between looks at stiffness
 constexpr double kFailureRate = 0.05;  // corrector failures per step
 constexpr int kLowOrder = 4;           // Adams' higher orders are stable on shorter steps only
 constexpr double kSmallestAdams = 1e-14, kSmallestBdf = 1e-13;
-constexpr int kCrossing = 3;
-constexpr double kMemory = 0.99;  // of the usual step: starting again makes short ones
-constexpr double kLeft = 2;  // conditioning must have recovered by this much over that of the entry
+constexpr double kShort = 0.5, kLong = 2;  // steps of a crossing, in usual steps of CVODE
+constexpr double kMemory = 0.99;           // of the usual step: starting again makes short ones
+constexpr double kLeft =
+    1.5;  // conditioning must have recovered by this much over that of the entry
 constexpr int kRestarts = 3;  // attempts to go on after a failed step
 
 class Cvode final : public Adaptive {
@@ -83,8 +84,8 @@ class Cvode final : public Adaptive {
       if (status != Status::kOk) return status;
       if (counts_.repartitions == before && usual_step_ > 0) {
         crossing_ = true;
-        entry_ = ode_.workspace().conditioning();
-        crossing_step_ = usual_step_ / kCrossing;
+        entry_ = distance_ = ode_.workspace().conditioning();
+        approach_ = 0;
         return cross(limit);
       }
     }
@@ -208,22 +209,36 @@ class Cvode final : public Adaptive {
     return begin();
   }
 
-  // One Runge-Kutta step through the neighbourhood of a singular position; CVODE starts again behind it.
+  // One Runge-Kutta step through the neighbourhood of a singular position. The conditioning falls and rises linearly with the distance, so
+  // its rate tells when the position is reached.
   Status cross(double limit) {
     if (!stepper_) stepper_ = Stepper::create("rk4", ode_);
     const View x = values();
     crossing_start_.assign(x.begin(), x.end());
     previous_ = t_;
     crossed_ = true;
-    const bool last = t_ + crossing_step_ * (1 + 1e-9) >= limit;
-    const double h = last ? limit - t_ : crossing_step_;
+    const double leap = kLong * usual_step_;
+    double h = kShort * usual_step_;
+    if (approach_ > 0) {
+      const double left = distance_ / approach_;  // time to the position
+      if (left <= 0.26 * leap) {
+        h = leap;
+      } else if (left - 0.25 * leap < 1.5 * h) {
+        h = left - 0.25 * leap;
+      }
+    }
+    const bool last = t_ + h * (1 + 1e-9) >= limit;
+    if (last) h = limit - t_;
     if (!usable(stepper_->trial(t_, h, crossing_start_, values()))) {
       failure_ = "a singular position could not be passed";
       return Status::kIntegratorFailed;
     }
     t_ = last ? limit : t_ + h;
     ++counts_.steps;
-    if (ode_.workspace().conditioning() < kLeft * entry_) return Status::kOk;
+    const double now = ode_.workspace().conditioning();
+    approach_ = (distance_ - now) / h;
+    distance_ = now;
+    if (now < kLeft * entry_) return Status::kOk;
     crossing_ = false;
     return begin();
   }
@@ -287,7 +302,9 @@ class Cvode final : public Adaptive {
   long next_look_ = kWatch, seen_failures_ = 0;
   bool crossing_ = false,
        crossed_ = false;  // inside such a neighbourhood; the last step was such a step
-  double entry_ = 0, usual_step_ = 0, crossing_step_ = 0;
+  double usual_step_ = 0;
+  double entry_ = 0, distance_ = 0,
+         approach_ = 0;  // conditioning at the entry and now, its rate of fall
   std::unique_ptr<Stepper> stepper_;
   std::vector<double> crossing_start_;
   Counts counts_;
