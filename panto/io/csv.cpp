@@ -13,7 +13,7 @@ namespace panto {
 namespace {
 
 std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  if (text.find_first_of(",\"\r\n") == std::string::npos && !text.starts_with('#')) return text;
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"') out += '"';

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "panto/io/csv.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/compile.hpp"
 #include "panto/model/copy_back.hpp"
@@ -12,6 +13,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   if (text.starts_with("#csv")) {
     (void)panto::parse_csv_table(text, "fuzz.csv");
+    const auto table = panto::parse_csv(text.substr(4), "fuzz.csv");
+    (void)table.diagnostics().text();
+    if (!table) return 0;
+    // What was read can be written, and reads back as the same table.
+    const auto back = panto::parse_csv(panto::csv_text(*table), "again.csv");
+    if (!back || back->rows() != table->rows() || back->columns.size() != table->columns.size())
+      std::abort();
     return 0;
   }
   const auto spec = panto::parse_model_text(text, "fuzz.toml");
