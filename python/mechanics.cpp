@@ -1,8 +1,10 @@
 // Equations of motion at a point, assembly, check, equilibrium and inverse dynamics.
 #include <algorithm>
 #include <complex>
+#include <tuple>
 
 #include "panto/mechanics/assembly.hpp"
+#include "panto/mechanics/inverse_motion.hpp"
 #include "python/bindings.hpp"
 
 namespace panto::python {
@@ -164,6 +166,7 @@ py::tuple check_model(const CompiledModel& m) {
   d["coordinates"] = report.coordinates;
   d["rows"] = report.rows;
   d["degrees_of_freedom"] = report.degrees_of_freedom;
+  d["mobility"] = report.mobility;
   d["redundant"] = std::move(report.redundant);
   d["independent"] = std::move(report.independent);
   d["conditioning"] = report.conditioning;
@@ -247,6 +250,47 @@ py::tuple inverse_dynamics_rows(const CompiledModel& m, const Array& t, const Ar
   return py::make_tuple(u, lambda, left, unreachable);
 }
 
+// motion: (coordinate, value, rate, acceleration), the last two may be empty.
+py::tuple inverse_along(
+    const CompiledModel& m, std::vector<double> t,
+    const std::vector<std::tuple<std::string, std::vector<double>, std::vector<double>,
+                                 std::vector<double>>>& motion,
+    const std::vector<int>& actuators) {
+  PrescribedMotion prescribed;
+  prescribed.t = std::move(t);
+  for (const auto& [name, value, rate, acceleration] : motion) {
+    prescribed.coordinates.push_back({name, value, rate, acceleration});
+  }
+  std::optional<Result<InverseMotion>> result;
+  {
+    const py::gil_scoped_release release;
+    result = inverse_motion(*m.new_workspace(), prescribed, actuators);
+  }
+  const py::list notes = to_python(result->diagnostics());
+  const InverseMotion found = value_of(std::move(*result));
+  const auto named = [](const auto& name_of, const std::vector<std::vector<double>>& series) {
+    py::dict out;
+    for (size_t k = 0; k < series.size(); ++k) {
+      const auto n = static_cast<py::ssize_t>(series[k].size());
+      out[py::str(name_of(k))] = py::array_t<double>(n, series[k].data());
+    }
+    return out;
+  };
+  const auto input = [&](size_t k) {
+    return m.model->inputs[static_cast<size_t>(found.inputs[k])].name;
+  };
+  const auto coordinate = [&](size_t k) { return m.model->coordinate_names[k]; };
+  const auto speed = [&](size_t k) { return m.model->speed_names[k]; };
+  py::dict d;
+  d["t"] = py::array_t<double>(static_cast<py::ssize_t>(found.t.size()), found.t.data());
+  d["inputs"] = named(input, found.efforts);
+  d["q"] = named(coordinate, found.q);
+  d["v"] = named(speed, found.v);
+  d["a"] = named(speed, found.a);
+  d["max_residual"] = found.max_residual;
+  return py::make_tuple(std::move(d), notes);
+}
+
 }  // namespace
 
 void bind_mechanics(py::module_& module) {
@@ -267,6 +311,8 @@ void bind_mechanics(py::module_& module) {
   module.def("equilibrium", &find_equilibrium, arg("model"), arg("t"), arg("guess"));
   module.def("inverse_dynamics", &inverse_dynamics_rows, arg("model"), arg("t"), arg("q"), arg("v"),
              arg("a"), arg("actuators"));
+  module.def("inverse_motion", &inverse_along, arg("model"), arg("t"), arg("motion"),
+             arg("actuators"));
 }
 
 }  // namespace panto::python

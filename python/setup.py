@@ -1,4 +1,4 @@
-"""Builds the extension module with the CMake project of the tree and adds the zoo to the package."""
+"""Builds the extension module with the CMake project of the tree; the package carries the zoo."""
 
 import os
 import pathlib

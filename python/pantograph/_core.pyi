@@ -130,6 +130,12 @@ def equilibrium(
 def inverse_dynamics(
     model: Model, t: ArrayLike, q: ArrayLike, v: ArrayLike, a: ArrayLike, actuators: list[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]: ...
+def inverse_motion(
+    model: Model,
+    t: list[float],
+    motion: list[tuple[str, list[float], list[float], list[float]]],
+    actuators: list[int],
+) -> tuple[dict[str, Any], list[Diagnostic]]: ...
 def simulate(
     model: Model,
     until: float | None,

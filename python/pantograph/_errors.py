@@ -40,7 +40,7 @@ class ModelError(_Failure, ValueError):
 
 
 class NumericalError(_Failure, RuntimeError):
-    """A computation that did not succeed: an iteration that stalls, a singular matrix, a failed step."""
+    """A computation that failed: an iteration that stalls, a singular matrix, a step."""
 
 
 class ModelWarning(UserWarning):

@@ -38,7 +38,8 @@ class Parameters(Mapping[str, float]):
         return len(self._names)
 
     def __repr__(self) -> str:
-        rows = (f"{name} = {self[name]:g} {self.units[name]}".rstrip() for name in self)
+        units = (f" {unit}" if unit not in ("", "1") else "" for unit in self._units)
+        rows = (f"{name} = {self[name]:g}{unit}" for name, unit in zip(self, units))
         return f"<pantograph.Parameters {', '.join(rows)}>"
 
     @property
@@ -62,12 +63,13 @@ class Model:
         m.joint("theta", "revolute", parent="ground", child="rod")
         m.output("theta", "coordinate", of="theta")
 
-    Keys, values and units are those of the file. A key that is a word of Python is written with an underscore behind it:
-    ``in_``, ``from_``. The model is compiled when it is first used; ``compile`` does it at once.
+    Keys, values and units are those of the file. A key that is a word of Python is written with an
+    underscore behind it: ``in_``, ``from_``. The model is compiled when it is first used;
+    ``compile`` does it at once.
     """
 
     def __init__(self, space: str, gravity: Sequence[float | str] | None = None, **keys: Any):
-        """``space``: "planar" or "spatial"; ``gravity`` [m/s²]; ``keys``: other top-level keys of the file."""
+        """``space``: "planar" or "spatial"; ``gravity`` [m/s²]; ``keys``: others of the file."""
         description = {"space": space, "gravity": gravity, **_plain(keys)}
         self._start(_core.Spec(description, *_caller()), {})
 
@@ -96,7 +98,7 @@ class Model:
         self._compiled = None
 
     def body(self, name: str, **keys: Any) -> None:
-        """Adds a body: ``mass`` [kg], ``com`` [m], ``inertia`` [kg m²], or ``bar``, ``point_mass``, ``box``, …"""
+        """Adds a body: ``mass`` [kg], ``com`` [m], ``inertia`` [kg m²], or ``bar``, ``box``, …"""
         self._add("body", {"name": name}, keys)
 
     def frame(self, name: str, body: str, **keys: Any) -> None:
@@ -104,7 +106,7 @@ class Model:
         self._add("frame", {"name": name, "body": body}, keys)
 
     def joint(self, name: str, type: str, **keys: Any) -> None:
-        """Adds a joint of the tree: ``parent``, ``child`` (places), ``axis``, ``range`` [rad, m]."""
+        """Adds a joint of the tree: ``parent``, ``child``, ``axis``, ``range`` [rad, m]."""
         self._add("joint", {"name": name, "type": type}, keys)
 
     def loop(self, name: str, type: str, **keys: Any) -> None:
@@ -112,7 +114,7 @@ class Model:
         self._add("loop", {"name": name, "type": type}, keys)
 
     def driver(self, name: str, **keys: Any) -> None:
-        """Adds a prescribed motion: ``on`` (coordinate) or a channel, ``motion`` (signal) [rad, m]."""
+        """Adds a prescribed motion: ``on`` (coordinate) or a channel, ``motion`` [rad, m]."""
         self._add("driver", {"name": name}, keys)
 
     def force(self, name: str, type: str, **keys: Any) -> None:
@@ -120,11 +122,11 @@ class Model:
         self._add("force", {"name": name, "type": type}, keys)
 
     def actuator(self, name: str, type: str, **keys: Any) -> None:
-        """Adds an actuator: ``on`` (coordinate) or ``between`` (places), ``input`` (signal) [N, N m, m/s, rad/s]."""
+        """Adds an actuator: ``on`` or ``between``, ``input`` (signal) [N, N m, m/s, rad/s]."""
         self._add("actuator", {"name": name, "type": type}, keys)
 
     def sensor(self, name: str, type: str, **keys: Any) -> None:
-        """Adds a sensor, which is also an output: ``of``, ``rate`` [Hz], ``noise``, ``bias``, ``quantisation``."""
+        """Adds a sensor, also an output: ``of``, ``rate`` [Hz], ``noise``, ``bias``, …"""
         self._add("sensor", {"name": name, "type": type}, keys)
 
     def output(self, name: str, type: str, **keys: Any) -> None:
@@ -132,12 +134,12 @@ class Model:
         self._add("output", {"name": name, "type": type}, keys)
 
     def initial(self, values: Mapping[str, Any] | None = None, /, **keys: Any) -> None:
-        """Gives initial values by coordinate and speed name, ``points``, ``velocities``, ``guess``."""
+        """Gives initial values by coordinate and speed name, ``points``, ``guess``, …"""
         self._edit().merge("initial", {**(values or {}), **keys}, *_caller())
         self._compiled = None
 
     def simulation(self, **keys: Any) -> None:
-        """Gives the defaults of ``simulate``: ``until`` [s], ``dt`` [s], ``tol``, ``integrator``."""
+        """Gives defaults of ``simulate``: ``until`` [s], ``dt`` [s], ``tol``, ``integrator``."""
         self._edit().merge("simulation", keys, *_caller())
         self._compiled = None
 
@@ -147,7 +149,7 @@ class Model:
         return self._spec.to_dict()
 
     def to_toml(self) -> str:
-        """The model file with the present parameters: text, comments and units of the file that the model came from are kept."""
+        """The model file with the present parameters; comments and units of the file are kept."""
         return self._spec.to_toml(self._ready())
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -176,7 +178,7 @@ class Model:
     # ---- compiled model
 
     def compile(self) -> Model:
-        """Compiles the description if that is not done yet: all errors in one ModelError, warnings as ModelWarning."""
+        """Compiles the description if that is not done yet; all errors are in one ModelError."""
         self._ready()
         return self
 
@@ -191,7 +193,7 @@ class Model:
             return "<pantograph.Model, not compiled>"
         m = self._compiled
         return (
-            f"<pantograph.Model {m.name}: {m.space}, {len(m.joints)} joints, "
+            f"<pantograph.Model {m.name or 'without name'}: {m.space}, {len(m.joints)} joints, "
             f"{len(m.coordinates)} coordinates, {len(m.parameter_names)} parameters>"
         )
 
@@ -212,7 +214,7 @@ class Model:
 
     @property
     def parameters(self) -> Parameters:
-        """The physical numbers θ [SI] by name: named parameters, and numbers in place ("crank.bar.mass")."""
+        """The physical numbers θ [SI] by name, those written in place too ("crank.bar.mass")."""
         return Parameters(self._ready())
 
     @property
@@ -255,8 +257,8 @@ class Model:
     ) -> Model:
         """The same model with other parameters [SI].
 
-        Numbers for members of ``parameters`` change θ only, without compiling again and without its checks of what is
-        physical. Quantities, expressions and sizes of repeats compile again.
+        Numbers for members of ``parameters`` change θ only, without compiling again and without
+        its checks of what is physical. Quantities, expressions and sizes of repeats compile again.
         """
         changes = {**(values or {}), **more}
         core = self._ready()
@@ -282,7 +284,7 @@ class Model:
     def initial_state(
         self, t: float = 0.0, guess: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates q [m, rad] and speeds v [m/s, rad/s] that close all loops and have the initial values.
+        """Coordinates q [m, rad] and speeds v [m/s, rad/s] of the assembled initial state.
 
         ``guess``: coordinates to start from instead of the model's own guesses.
         """
@@ -299,8 +301,9 @@ class Model:
     ) -> dict[str, np.ndarray]:
         """The equations of motion (EOM-2 … EOM-4) at a point.
 
-        ``r`` = M a + k - Q - Gᵀλ - B u [N, N m]; ``phi``, ``phi_dot``, ``phi_ddot``: constraint residuals of positions,
-        velocities, accelerations; ``y``: outputs. v, a, λ count as zero where not given, u as the model's own inputs at t.
+        ``r`` = M a + k - Q - Gᵀλ - B u [N, N m]; ``phi``, ``phi_dot``, ``phi_ddot``: constraint
+        residuals of positions, velocities, accelerations; ``y``: outputs. v, a, λ count as zero
+        where not given, u as the model's own inputs at t.
         """
         return _core.residual(self._ready(), t, q, v, a, lam, u)
 
@@ -319,9 +322,9 @@ class Model:
     ) -> dict[str, np.ndarray]:
         """Exact derivatives of the residual: ``r_q``, ``r_v``, ``phi_q``, … (SI units).
 
-        ``by``: any of "q", "v", "a", "lambda", "u", "theta". Columns of q blocks are directions of motion (as speeds), not
-        raw coordinates. ``parameters``: names to differentiate by (with "theta" in ``by`` alone: all). ``outputs``: also
-        the rows ``y_q``, … of the outputs.
+        ``by``: any of "q", "v", "a", "lambda", "u", "theta". Columns of q blocks are directions of
+        motion (as speeds), not raw coordinates. ``parameters``: names to differentiate by (with
+        "theta" in ``by`` alone: all). ``outputs``: also the rows ``y_q``, … of the outputs.
         """
         core = self._ready()
         unknown = [block for block in by if block not in _BLOCKS]
@@ -337,7 +340,7 @@ class Model:
     def forward_dynamics(
         self, q: ArrayLike, v: ArrayLike, t: float = 0.0, u: ArrayLike | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Accelerations a [m/s², rad/s²] and multipliers λ [N, N m] at (t, q, v) under the inputs u."""
+        """Accelerations a [m/s², rad/s²] and multipliers λ [N, N m] at (t, q, v) and inputs u."""
         return _core.forward_dynamics(self._ready(), t, q, v, u)
 
     def mass_matrix(self, q: ArrayLike) -> np.ndarray:
@@ -355,7 +358,7 @@ class Model:
     def reactions(
         self, q: ArrayLike, v: ArrayLike, t: float = 0.0, u: ArrayLike | None = None
     ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Force [N] and torque [N m] that the parent exerts on the child through each joint, in world axes, about the joint."""
+        """Force [N] and torque [N m] about the joint, from parent to child, in world axes."""
         core = self._ready()
         a, lam = _core.forward_dynamics(core, t, q, v, u)
         return _core.reactions(core, t, q, v, a, lam, u)

@@ -16,7 +16,8 @@ from ._errors import warn
 class Energy:
     """Energy audit of a run [J]; the series belong to ``Run.t``.
 
-    What is conserved is kinetic + potential - entered + taken; the drift is its change since the start.
+    What is conserved is kinetic + potential - entered + taken; the drift is its change since the
+    start.
     """
 
     initial: float
@@ -30,7 +31,7 @@ class Energy:
 
 @dataclass(frozen=True)
 class ConstraintViolation:
-    """Largest constraint residuals of a run: positions [m or rad] and velocities [m/s or rad/s]."""
+    """Largest constraint residuals of a run: positions [m, rad], velocities [m/s, rad/s]."""
 
     position: float
     velocity: float
@@ -61,7 +62,8 @@ class Measured:
 class Run(Mapping[str, np.ndarray]):
     """One simulated motion: a mapping from output names to series over ``t``.
 
-    Arrays are read-only views of the run's own memory, which they keep alive; ``.copy()`` gives one to write on.
+    Arrays are read-only views of the run's own memory, which they keep alive; ``.copy()`` gives
+    one to write on.
     """
 
     def __init__(self, core: _core.Run):
@@ -93,7 +95,7 @@ class Run(Mapping[str, np.ndarray]):
 
     @property
     def units(self) -> dict[str, str]:
-        """Unit of every output, and of coordinates, speeds and multipliers that are not outputs as well."""
+        """Unit of every output, coordinate, speed and multiplier."""
         return self._core.units
 
     @property
@@ -157,7 +159,7 @@ class Run(Mapping[str, np.ndarray]):
         return self._core.stopped_by
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the run to an HDF5 (``.h5``, ``.hdf5``: everything) or CSV (``.csv``: outputs and energy) file."""
+        """Writes the run to ``.h5`` or ``.hdf5`` (everything) or ``.csv`` (outputs and energy)."""
         path = os.fspath(path)
         extension = os.path.splitext(path)[1].lower()
         formats = {".h5": "hdf5", ".hdf5": "hdf5", ".csv": "csv"}
@@ -167,7 +169,7 @@ class Run(Mapping[str, np.ndarray]):
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
-    """Reads a run from an HDF5 or CSV file. A damaged file gives what it still holds, with warnings."""
+    """Reads a run from a file. A damaged file gives what it still holds, with warnings."""
     core, notes = _core.read_run(os.fspath(path))
     warn(notes, stacklevel=2)
     return Run(core)

@@ -25,10 +25,10 @@ def load(
     set: Mapping[str, float | str] | None = None,
     **overrides: float | str,
 ) -> Model:
-    """Loads a model: a file, a folder with ``model.toml``, or the name of a model of the zoo (``models()``).
+    """Loads a model: a file, a folder with ``model.toml``, or one of ``models()``.
 
-    ``overrides`` and ``set`` (for names that are no Python words: ``{"crank.bar.mass": 2}``) replace parameters [SI], as
-    numbers, quantities ("30 deg") or expressions.
+    ``overrides`` and ``set`` (for names that are no Python words: ``{"crank.bar.mass": 2}``)
+    replace parameters [SI], as numbers, quantities ("30 deg") or expressions.
     """
     model = as_model(name_or_path, {**(set or {}), **overrides})
     model._ready()
@@ -61,14 +61,14 @@ def simulate(
     until:      end [s]; default: the last of ``at``, else what the model says, else 10
     dt:         fixed step [s]; default: variable step
     tol:        relative tolerance of the variable step; default: what the model says, else 1e-8
-    integrator: one of ``integrators()``; default: "cvode" with a variable step, "rk4" with a fixed one
+    integrator: one of ``integrators()``; default: "auto", or "rk4" with a fixed step
     at:         report exactly at these instants [s]
     sample:     report interval [s]; default: every fixed step, or ``until`` / 1000
     set:        parameters [SI] to replace, as in ``load``
-    stop:       stop where an output crosses a value: "theta>1.5" rising, "theta<1.5" falling, "theta=1.5" both
+    stop:       stop where an output crosses a value: "theta>1.5" rising, "theta<1.5" falling
     q, v:       initial coordinates [m, rad] and speeds [m/s, rad/s] instead of the model's
     seed:       simulate the sensors too (``Run.measured``), with noise from this seed
-    progress:   True: a line on standard error; or a function of the fraction done, which stops the run by returning False
+    progress:   True: a line on standard error; or a function of the fraction done: False stops
 
     Releases the interpreter's lock while it computes; Ctrl-C raises KeyboardInterrupt.
     """
@@ -132,6 +132,7 @@ class Check:
     coordinates: int
     rows: int  #: constraint rows
     degrees_of_freedom: int  #: by rank
+    mobility: int  #: the same at the initial pose: more where that is singular
     redundant: list[str]  #: constraint rows that follow from others
     independent: list[str]  #: chosen independent coordinates
     conditioning: float  #: smallest relative pivot of the dependent coordinates
@@ -142,7 +143,7 @@ class Check:
 
 
 def check(model: Model | str | os.PathLike[str]) -> Check:
-    """Assembles a model and reports its degrees of freedom, redundant constraints and doubtful places (as warnings)."""
+    """Assembles a model and counts its degrees of freedom; warns of what is doubtful."""
     report, notes = _core.check(as_model(model)._ready())
     warn(notes, stacklevel=2)
     return Check(**report)
@@ -164,7 +165,7 @@ class Equilibrium:
 def equilibrium(
     model: Model | str | os.PathLike[str], guess: ArrayLike | None = None, t: float = 0.0
 ) -> Equilibrium:
-    """Static equilibrium under the inputs at time t [s], near ``guess`` (coordinates [m, rad]; default: the initial pose)."""
+    """Static equilibrium at t [s], near ``guess`` (coordinates [m, rad]) or the initial pose."""
     found, notes = _core.equilibrium(as_model(model)._ready(), t, guess)
     warn(notes, stacklevel=2)
     return Equilibrium(**found)
@@ -194,28 +195,75 @@ def inverse_dynamics(
     t: ArrayLike = 0.0,
     least_squares: bool = False,
 ) -> InverseDynamics:
-    """Inputs that produce the accelerations a [m/s², rad/s²] at coordinates q [m, rad] and speeds v [m/s, rad/s].
+    """Inputs that produce the accelerations a [m/s², rad/s²] at q [m, rad] and v [m/s, rad/s].
 
-    q, v, a: vectors, or arrays with one row per instant. ``actuators``: names of the inputs to find (default: all); the
-    others follow the model's own signals at t [s]. Where the inputs cannot produce the motion NumericalError is raised, or
-    with ``least_squares`` the nearest answer given with its residual.
+    q, v, a: vectors, or arrays with one row per instant. ``actuators``: names of the inputs to
+    find (default: all); the others follow the model's own signals at t [s]. Where the inputs
+    cannot produce the motion NumericalError is raised, or with ``least_squares`` the nearest
+    answer given with its residual.
     """
     core = as_model(model)._ready()
     names = core.inputs
-    chosen = range(len(names)) if actuators is None else [_index(n, names, "input") for n in actuators]
+    chosen = _inputs(names, actuators)
     rows = np.atleast_2d(np.asarray(q, dtype=float))
     times = np.broadcast_to(np.asarray(t, dtype=float), len(rows))
     u, lam, residual, singular = _core.inverse_dynamics(
-        core, times, rows, np.atleast_2d(v), np.atleast_2d(a), list(chosen)
+        core, times, rows, np.atleast_2d(v), np.atleast_2d(a), chosen
     )
     if singular >= 0 and not least_squares:
         raise NumericalError(
-            f"the inputs {', '.join(names[i] for i in chosen) or '(none)'} cannot produce this motion: "
-            f"{residual[singular]:.3g} N or N m are left"
+            f"the inputs {', '.join(names[i] for i in chosen) or '(none)'} cannot produce "
+            f"this motion: {residual[singular]:.3g} N or N m are left"
         )
     if np.ndim(q) == 1:
         u, lam, residual = u[0], lam[0], float(residual[0])
     return InverseDynamics(u, lam, residual, names)
+
+
+@dataclass(frozen=True)
+class InverseMotion:
+    """Inputs along a prescribed motion; all series belong to ``t`` [s]."""
+
+    t: np.ndarray = field(repr=False)
+    inputs: dict[str, np.ndarray] = field(repr=False)  #: [N, N m] by name
+    q: dict[str, np.ndarray] = field(repr=False)  #: all coordinates [m, rad]
+    v: dict[str, np.ndarray] = field(repr=False)  #: speeds [m/s, rad/s]
+    a: dict[str, np.ndarray] = field(repr=False)  #: accelerations [m/s², rad/s²]
+    max_residual: float  #: largest generalised force that no input could produce [N, N m]
+
+
+def inverse_motion(
+    model: Model | str | os.PathLike[str],
+    t: ArrayLike,
+    motion: Mapping[str, ArrayLike],
+    actuators: Sequence[str] | None = None,
+) -> InverseMotion:
+    """Inputs that move some coordinates as prescribed over time; the loops give the others.
+
+    ``motion``: samples at the instants t [s] by coordinate name [m, rad], and where known
+    ``<name>_dot`` and ``<name>_ddot``; otherwise these are differentiated from the samples.
+    ``actuators``: as in ``inverse_dynamics``. A motion that the inputs cannot produce is warned
+    about.
+    """
+    core = as_model(model)._ready()
+    names = [
+        name
+        for name in motion
+        if not any(name.endswith(end) and name[: -len(end)] in motion for end in ("_dot", "_ddot"))
+    ]
+    series = [
+        (name, *(_numbers(motion.get(name + end)) for end in ("", "_dot", "_ddot")))
+        for name in names
+    ]
+    found, notes = _core.inverse_motion(core, _numbers(t), series, _inputs(core.inputs, actuators))
+    warn(notes, stacklevel=2)
+    return InverseMotion(**found)
+
+
+def _inputs(names: list[str], actuators: Sequence[str] | None) -> list[int]:
+    if actuators is None:
+        return list(range(len(names)))
+    return [_index(name, names, "input") for name in actuators]
 
 
 def _numbers(values: ArrayLike | None) -> list[float]:
@@ -228,7 +276,8 @@ def _event(text: str) -> tuple[str, float, int]:
         output, sign, value = match.groups()
         return output, float(value), {">": 1, "<": -1, "=": 0}[sign]
     except (AttributeError, ValueError):
-        raise ValueError(f'stop: expected "output>value" or "output<value", got {text!r}') from None
+        raise ValueError(f'stop: expected "output>value" or "output<value", got {text!r}') from
+        None
 
 
 class _ProgressLine:

@@ -83,7 +83,7 @@ def test_energy_and_reactions_of_a_pendulum(pendulum):
 def test_check_counts_the_degrees_of_freedom(fourbar, folder):
     report = pg.check(fourbar)
     assert (report.bodies, report.joints, report.loops) == (3, 3, 1)
-    assert report.degrees_of_freedom == 1
+    assert report.degrees_of_freedom == report.mobility == 1
     assert len(report.independent) == 1
     assert report.redundant == []
     assert not report.singular_pose
@@ -131,3 +131,25 @@ def test_a_motion_out_of_reach_is_not_passed_over(pendulum):
         pendulum, [0.0], [0.0], [1.0], actuators=[], least_squares=True
     )
     assert nearest.residual == pytest.approx(10.81)
+
+
+def test_inverse_motion_follows_a_run(fourbar):
+    r = pg.simulate(fourbar, until=1, sample=0.01, tol=1e-10)
+    motion = {"theta": r["theta"], "theta_dot": r["theta_dot"], "theta_ddot": r.a["theta_dot"]}
+    found = pg.inverse_motion(fourbar, r.t, motion, actuators=["motor"])
+    # The motion is exact to 1e-10, the torque of order 1 N m through inertias of order 10.
+    assert found.inputs["motor"] == pytest.approx(0.5 * np.sin(r.t), abs=1e-6)
+    assert found.q["gamma"] == pytest.approx(r.q["gamma"], abs=1e-8)
+    assert found.max_residual < 1e-6
+    with pytest.raises(pg.ModelError) as caught:
+        pg.inverse_motion(fourbar, r.t, {"thta": r["theta"]})
+    assert caught.value.items[0].id == 631
+
+
+def test_a_failed_computation_is_a_numerical_error():
+    m = pg.Model("planar", gravity=[0, -9.81])
+    m.body("rod", point_mass=dict(mass=1, at=[1, 0]))
+    m.joint("x", "prismatic", parent="ground", child="rod", axis="y")
+    with pytest.raises(pg.NumericalError) as caught:
+        pg.equilibrium(m)
+    assert [item.id for item in caught.value.items] == [505]

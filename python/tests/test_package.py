@@ -1,5 +1,8 @@
 """The package as a whole."""
 
+import pathlib
+import re
+
 import pantograph as pg
 
 
@@ -17,3 +20,12 @@ def test_everything_public_is_documented():
 def test_the_zoo_can_be_loaded():
     for name in pg.models():
         assert pg.load(name).name == name
+
+
+def test_the_example_of_the_readme_runs(tmp_path, monkeypatch):
+    readme = pathlib.Path(__file__).parent.parent / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL).group(1)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, str(readme), "exec"), {})
+    assert (tmp_path / "run.h5").exists()

@@ -139,7 +139,9 @@ def test_runs_go_through_files(fourbar, tmp_path):
 
 def test_progress_is_reported_and_can_stop_the_run(fourbar):
     seen = []
-    r = pg.simulate(fourbar, until=1e5, sample=100, progress=lambda x: seen.append(x) or len(seen) < 3)
+    r = pg.simulate(
+        fourbar, until=1e5, sample=0.1, progress=lambda x: seen.append(x) or len(seen) < 3
+    )
     assert len(seen) == 3
     assert seen == sorted(seen)
     assert not r.complete
