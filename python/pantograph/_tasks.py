@@ -276,8 +276,8 @@ def _event(text: str) -> tuple[str, float, int]:
         output, sign, value = match.groups()
         return output, float(value), {">": 1, "<": -1, "=": 0}[sign]
     except (AttributeError, ValueError):
-        raise ValueError(f'stop: expected "output>value" or "output<value", got {text!r}') from
-        None
+        message = f'stop: expected "output>value" or "output<value", got {text!r}'
+        raise ValueError(message) from None
 
 
 class _ProgressLine:
