@@ -9,8 +9,8 @@
 //
 // Close to a singular position, where every choice of independent coordinates is poor, an error e of the dependent coordinates makes an
 // acceleration error of order e / s², s being the distance to it, and e itself grows like 1 / s. Error control answers this noise with smaller
-// steps, which only bring it closer, and gets stuck. So the neighbourhood is crossed with Runge-Kutta steps that stay away from s = 0:
-// the position is stepped over so that it lies a quarter into a long step, between two stages. CVODE starts again behind it.
+// steps, which only bring it closer, and gets stuck. So the neighbourhood is crossed in one long step of high order whose stages lie
+// on both sides of the position (collocation.hpp). CVODE starts again behind it.
 #include <cvode/cvode.h>
 #include <cvode/cvode_ls.h>
 #include <nvector/nvector_serial.h>
@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "panto/integrate/adaptive.hpp"
+#include "panto/integrate/collocation.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/numerics/dense.hpp"
 
@@ -37,10 +38,6 @@ constexpr int kWatch = 100;            // steps between looks at stiffness
 constexpr double kFailureRate = 0.05;  // corrector failures per step
 constexpr int kLowOrder = 4;           // Adams' higher orders are stable on shorter steps only
 constexpr double kSmallestAdams = 1e-14, kSmallestBdf = 1e-13;
-constexpr double kShort = 0.5, kLong = 2;  // steps of a crossing, in usual steps of CVODE
-constexpr double kMemory = 0.99;           // of the usual step: starting again makes short ones
-constexpr double kLeft =
-    1.5;  // conditioning must have recovered by this much over that of the entry
 constexpr int kRestarts = 3;  // attempts to go on after a failed step
 
 class Cvode final : public Adaptive {
@@ -77,17 +74,11 @@ class Cvode final : public Adaptive {
   }
 
   Status step(double limit) override {
-    if (crossing_) return cross(limit);
     if (ode_.worn()) {
       const long before = counts_.repartitions;
       const Status status = choose_again();
       if (status != Status::kOk) return status;
-      if (counts_.repartitions == before && usual_step_ > 0) {
-        crossing_ = true;
-        entry_ = distance_ = ode_.workspace().conditioning();
-        approach_ = 0;
-        return cross(limit);
-      }
+      if (counts_.repartitions == before && last_step_ > 0 && !crossed_) return cross(limit);
     }
     crossed_ = false;
     if (automatic_ && !stiff_ && counts_.steps >= next_look_) {
@@ -100,7 +91,6 @@ class Cvode final : public Adaptive {
       if (flag >= 0) {
         ++counts_.steps;
         CVodeGetLastStep(memory_, &last_step_);
-        usual_step_ = std::max(last_step_, kMemory * usual_step_);
         previous_ = t_ - last_step_;
         return Status::kOk;
       }
@@ -119,9 +109,7 @@ class Cvode final : public Adaptive {
   Status at(double t, MutableView x) override {
     const double* from = N_VGetArrayPointer(y_);
     if (t != t_ && crossed_)
-      return usable(stepper_->trial(previous_, t - previous_, crossing_start_, x))
-                 ? Status::kOk
-                 : Status::kIntegratorFailed;
+      return collocation_->step(previous_, t - previous_, crossing_start_, x);
     if (t != t_) {
       if (CVodeGetDky(memory_, t, 0, dense_) != CV_SUCCESS) return Status::kBadArgument;
       from = N_VGetArrayPointer(dense_);
@@ -209,37 +197,33 @@ class Cvode final : public Adaptive {
     return begin();
   }
 
-  // One Runge-Kutta step through the neighbourhood of a singular position. The conditioning falls and rises linearly with the distance, so
-  // its rate tells when the position is reached.
+  // The conditioning goes like a power p of the time to the position: its logarithmic rate at two instants gives p and that time.
   Status cross(double limit) {
-    if (!stepper_) stepper_ = Stepper::create("rk4", ode_);
+    if (!collocation_) collocation_ = std::make_unique<Collocation>(ode_);
     const View x = values();
     crossing_start_.assign(x.begin(), x.end());
-    previous_ = t_;
     crossed_ = true;
-    const double leap = kLong * usual_step_;
-    double h = kShort * usual_step_;
-    if (approach_ > 0) {
-      const double left = distance_ / approach_;  // time to the position
-      if (left <= 0.26 * leap) {
-        h = leap;
-      } else if (left - 0.25 * leap < 1.5 * h) {
-        h = left - 0.25 * leap;
-      }
+    const double probe = 0.5 * last_step_;
+    double c[3] = {ode_.workspace().conditioning()};
+    Status status = Status::kOk;
+    for (int k = 1; k < 3 && usable(status); ++k) {
+      status = collocation_->step(t_, k * probe, crossing_start_, values());
+      c[k] = ode_.workspace().conditioning();
     }
-    const bool last = t_ + h * (1 + 1e-9) >= limit;
-    if (last) h = limit - t_;
-    if (!usable(stepper_->trial(t_, h, crossing_start_, values()))) {
+    std::copy(crossing_start_.begin(), crossing_start_.end(), values().begin());
+    if (!usable(status)) return status;
+    const double first = std::log(c[0] / c[1]) / probe, second = std::log(c[1] / c[2]) / probe;
+    if (!(second > first && first > 0)) return step(limit);  // not approaching
+    const double power = std::max(1.0, std::round(probe / (1 / first - 1 / second)));
+    const double end = std::min(t_ + 2 * (0.5 * probe + power / first), limit);
+    status = collocation_->step(t_, end - t_, crossing_start_, values());
+    if (!usable(status)) {
       failure_ = "a singular position could not be passed";
       return Status::kIntegratorFailed;
     }
-    t_ = last ? limit : t_ + h;
+    previous_ = t_;
+    t_ = end;
     ++counts_.steps;
-    const double now = ode_.workspace().conditioning();
-    approach_ = (distance_ - now) / h;
-    distance_ = now;
-    if (now < kLeft * entry_) return Status::kOk;
-    crossing_ = false;
     return begin();
   }
 
@@ -300,12 +284,8 @@ class Cvode final : public Adaptive {
   Eigen::MatrixXd jacobian_;
   double t_ = 0, previous_ = 0, last_step_ = 0;
   long next_look_ = kWatch, seen_failures_ = 0;
-  bool crossing_ = false,
-       crossed_ = false;  // inside such a neighbourhood; the last step was such a step
-  double usual_step_ = 0;
-  double entry_ = 0, distance_ = 0,
-         approach_ = 0;  // conditioning at the entry and now, its rate of fall
-  std::unique_ptr<Stepper> stepper_;
+  bool crossed_ = false;  // the last step was a crossing
+  std::unique_ptr<Collocation> collocation_;
   std::vector<double> crossing_start_;
   Counts counts_;
   std::string failure_;

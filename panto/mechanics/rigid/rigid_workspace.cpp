@@ -10,11 +10,11 @@ namespace panto::rigid {
 
 namespace {
 
-// Position rows, relative to the mechanism's length. Newton goes on to round-off as long as it gains; where the rows are poorly
-// conditioned, near a singular position, a closed guess is better than what round-off magnified by 1/conditioning makes of it.
-constexpr double kClosureTolerance = 1e-12, kClosureRoundOff = 1e-15, kPoor = 0.05;
+// Position rows, relative to the mechanism's length. Newton goes on to round-off as long as it gains: near a singular position
+// what is left of φ is magnified by the inverse of the distance to it.
+constexpr double kClosureTolerance = 1e-12, kClosureRoundOff = 1e-15;
 constexpr double kWorthwhile =
-    10;  // a new partition must be this much better conditioned than the old one
+    2;  // a new partition must be this much better conditioned than the old one
 constexpr double kRedundantTolerance =
     1e-6;  // a redundant row further off than this is no longer redundant
 constexpr int kClosureIterations = 20;
@@ -383,9 +383,7 @@ Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
     status = lu_.factor(g_);
     if (fatal(status)) return status;
     if (worst <= kClosureRoundOff * length_) break;
-    if (worst <= kClosureTolerance * length_ &&
-        (worst > 0.1 * before || lu_.conditioning() < kPoor))
-      break;
+    if (worst <= kClosureTolerance * length_ && worst > 0.1 * before) break;
     before = worst;
     if (iteration == kClosureIterations) return Status::kNotConverged;
     for (int i = 0; i < rank; ++i)
