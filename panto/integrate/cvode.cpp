@@ -38,7 +38,8 @@ constexpr int kWatch = 100;            // steps between looks at stiffness
 constexpr double kFailureRate = 0.05;  // corrector failures per step
 constexpr int kLowOrder = 4;           // Adams' higher orders are stable on shorter steps only
 constexpr double kSmallestAdams = 1e-14, kSmallestBdf = 1e-13;
-constexpr int kRestarts = 3;  // attempts to go on after a failed step
+constexpr double kNear = 0.3, kLinear = 0.3;  // conditioning of a crossing; how far p may be from 1
+constexpr int kRestarts = 3;                  // attempts to go on after a failed step
 
 class Cvode final : public Adaptive {
  public:
@@ -74,11 +75,18 @@ class Cvode final : public Adaptive {
   }
 
   Status step(double limit) override {
-    if (ode_.worn()) {
+    const double conditioning = ode_.workspace().conditioning();
+    best_ = std::max(best_, conditioning);
+    if (conditioning > kNear * best_) tried_ = best_;
+    const bool near = conditioning < kNear * best_ && conditioning < 0.7 * tried_ && !crossed_;
+    if (ode_.worn() || near) {
       const long before = counts_.repartitions;
       const Status status = choose_again();
       if (status != Status::kOk) return status;
-      if (counts_.repartitions == before && last_step_ > 0 && !crossed_) return cross(limit);
+      if (near && counts_.repartitions == before && last_step_ > 0) {
+        tried_ = conditioning;
+        return cross(limit);
+      }
     }
     crossed_ = false;
     if (automatic_ && !stiff_ && counts_.steps >= next_look_) {
@@ -197,7 +205,8 @@ class Cvode final : public Adaptive {
     return begin();
   }
 
-  // The conditioning goes like a power p of the time to the position: its logarithmic rate at two instants gives p and that time.
+  // At a singular position the conditioning goes to zero like a power p of the time left, p = 1: its logarithmic rate at two instants gives p and
+  // that time. Anything else is no such position, or still too far away.
   Status cross(double limit) {
     if (!collocation_) collocation_ = std::make_unique<Collocation>(ode_);
     const View x = values();
@@ -211,15 +220,15 @@ class Cvode final : public Adaptive {
       c[k] = ode_.workspace().conditioning();
     }
     std::copy(crossing_start_.begin(), crossing_start_.end(), values().begin());
-    if (!usable(status)) return status;
+    if (!usable(status)) return step(limit);
     const double first = std::log(c[0] / c[1]) / probe, second = std::log(c[1] / c[2]) / probe;
-    if (!(second > first && first > 0)) return step(limit);  // not approaching
-    const double power = std::max(1.0, std::round(probe / (1 / first - 1 / second)));
-    const double end = std::min(t_ + 2 * (0.5 * probe + power / first), limit);
+    const double power = probe / (1 / first - 1 / second);
+    if (!(second > first && first > 0 && std::abs(power - 1) < kLinear)) return step(limit);
+    const double end = std::min(t_ + probe + 2 / first, limit);
     status = collocation_->step(t_, end - t_, crossing_start_, values());
-    if (!usable(status)) {
-      failure_ = "a singular position could not be passed";
-      return Status::kIntegratorFailed;
+    if (!usable(status)) {  // CVODE may still find a way
+      std::copy(crossing_start_.begin(), crossing_start_.end(), values().begin());
+      return step(limit);
     }
     previous_ = t_;
     t_ = end;
@@ -284,7 +293,8 @@ class Cvode final : public Adaptive {
   Eigen::MatrixXd jacobian_;
   double t_ = 0, previous_ = 0, last_step_ = 0;
   long next_look_ = kWatch, seen_failures_ = 0;
-  bool crossed_ = false;  // the last step was a crossing
+  bool crossed_ = false;         // the last step was a crossing
+  double best_ = 0, tried_ = 0;  // conditioning: best so far, at the last attempt to cross
   std::unique_ptr<Collocation> collocation_;
   std::vector<double> crossing_start_;
   Counts counts_;

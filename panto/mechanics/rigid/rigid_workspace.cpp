@@ -14,7 +14,7 @@ namespace {
 // what is left of φ is magnified by the inverse of the distance to it.
 constexpr double kClosureTolerance = 1e-12, kClosureRoundOff = 1e-15;
 constexpr double kWorthwhile =
-    2;  // a new partition must be this much better conditioned than the old one
+    1.2;  // a new partition must be this much better conditioned than the old one
 constexpr double kRedundantTolerance =
     1e-6;  // a redundant row further off than this is no longer redundant
 constexpr int kClosureIterations = 20;
