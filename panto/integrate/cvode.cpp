@@ -38,8 +38,9 @@ constexpr int kWatch = 100;            // steps between looks at stiffness
 constexpr double kFailureRate = 0.05;  // corrector failures per step
 constexpr int kLowOrder = 4;           // Adams' higher orders are stable on shorter steps only
 constexpr double kSmallestAdams = 1e-14, kSmallestBdf = 1e-13;
-constexpr double kNear = 0.3, kLinear = 0.3;  // conditioning of a crossing; how far p may be from 1
-constexpr int kRestarts = 3;                  // attempts to go on after a failed step
+constexpr double kNear = 0.45,
+                 kLinear = 0.3;  // conditioning of a crossing; how far p may be from 1
+constexpr int kRestarts = 3;     // attempts to go on after a failed step
 
 class Cvode final : public Adaptive {
  public:

@@ -339,7 +339,7 @@ Status Ode::unpack(double t, View x, MutableView q, MutableView v) noexcept {
   return status;
 }
 
-Status Ode::repartition(double t, MutableView x) noexcept {
+Status Ode::repartition(double t, MutableView x, bool renew) noexcept {
   t = inside_window(t);
   const Status closed = close(t, x);
   if (closed != Status::kOk && closed != Status::kRepartition) return closed;
@@ -348,7 +348,7 @@ Status Ode::repartition(double t, MutableView x) noexcept {
   };
   copy(workspace_.independent_positions(), old_positions_);
   copy(workspace_.independent_speeds(), old_speeds_);
-  workspace_.choose_partition(t, q_);
+  workspace_.choose_partition(t, q_, renew);
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
   if (static_cast<int>(zp.size()) != np_ || static_cast<int>(zv.size()) != nz_ ||
       static_cast<int>(workspace_.independent_accelerations().size()) != na_)

@@ -65,7 +65,7 @@ class Ode {
   [[nodiscard]] bool worn() const { return worn_; }
   // Chooses the partition again at x and re-expresses x in it. kRepartition: the independent coordinates are others than before; kOk: the
   // same. The size of x does not change unless the mobility does: then kSingular.
-  [[nodiscard]] Status repartition(double t, MutableView x) noexcept;
+  [[nodiscard]] Status repartition(double t, MutableView x, bool renew = false) noexcept;
 
   // Signals are evaluated inside [begin, end): a jump at `end` is not seen by steps that end there.
   void set_window(double begin, double end);

@@ -37,7 +37,7 @@ Status Stepper::step(double& t, double h, MutableView x) noexcept {
   Status status = trial(t, h, x, next_);
   if (status != Status::kOk) {
     // The step may lead where the present choice of coordinates cannot close the loops: another choice, another try.
-    if (ode_.repartition(t, x) != Status::kRepartition) return status;
+    if (ode_.repartition(t, x, true) != Status::kRepartition) return status;
     ++repartitions_;
     repartitioned(t);
     status = trial(t, h, x, next_);

@@ -102,7 +102,8 @@ class Workspace {
 
   // ---- independent coordinates ------------------------------------------------------------------------------------------------
   // Chooses dependent speeds by pivoting at q; the generic rank found so far is kept through singular positions.
-  virtual void choose_partition(double t, View q) noexcept = 0;
+  // The present choice is kept unless another is clearly better conditioned; renew: chosen afresh.
+  virtual void choose_partition(double t, View q, bool renew = false) noexcept = 0;
   // Directions δq that are independent with position rows; speeds that are with position and velocity rows; accelerations that are with all.
   [[nodiscard]] virtual std::span<const int> independent_positions() const = 0;
   [[nodiscard]] virtual std::span<const int> independent_speeds() const = 0;

@@ -36,7 +36,8 @@ bool angles_within_a_turn(Workspace& w, const Sample& s) {
 void expect_equal(const char* name, const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   ASSERT_EQ(a.size(), b.size()) << name;
   if (a.size() == 0) return;
-  const double scale = std::max(1e-12, std::max(a.cwiseAbs().maxCoeff(), b.cwiseAbs().maxCoeff()));
+  // What is zero in both spaces is compared as round-off of quantities of order one.
+  const double scale = std::max(1e-6, std::max(a.cwiseAbs().maxCoeff(), b.cwiseAbs().maxCoeff()));
   EXPECT_LT((a - b).cwiseAbs().maxCoeff(), kAgreement * scale)
       << name << "\n planar  " << a.transpose() << "\n spatial " << b.transpose();
 }

@@ -12,7 +12,7 @@ namespace {
 
 // Position rows, relative to the mechanism's length. Newton goes on to round-off as long as it gains: near a singular position
 // what is left of φ is magnified by the inverse of the distance to it.
-constexpr double kClosureTolerance = 1e-12, kClosureRoundOff = 1e-15;
+constexpr double kClosureTolerance = 1e-12, kClosureRoundOff = 2.5e-16;
 constexpr double kWorthwhile =
     1.2;  // a new partition must be this much better conditioned than the old one
 constexpr double kRedundantTolerance =
@@ -331,11 +331,11 @@ void RigidWorkspace<S>::inputs_at(double t, MutableView u, MutableView u_rate) c
 }
 
 template <class S>
-void RigidWorkspace<S>::choose_partition(double t, View q) noexcept {
+void RigidWorkspace<S>::choose_partition(double t, View q, bool renew) noexcept {
   eq_.signals_at(c_, t);
   set_positions(q);
   jacobian();
-  const bool had_one = chosen_;
+  const bool had_one = chosen_ && !renew;
   if (had_one) {
     (void)lu_.factor(g_);
     old_lu_ = lu_;  // same capacities: no allocation

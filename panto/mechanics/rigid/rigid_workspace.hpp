@@ -33,7 +33,7 @@ class RigidWorkspace final : public Workspace {
 
   void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
 
-  void choose_partition(double t, View q) noexcept override;
+  void choose_partition(double t, View q, bool renew) noexcept override;
   [[nodiscard]] std::span<const int> independent_positions() const override {
     return lu_.free_columns(0);
   }
