@@ -69,9 +69,11 @@ TEST(Binary, IsRefused) {
   std::mt19937 random(1);
   for (char& c : bytes) c = static_cast<char>(random());
   EXPECT_NE(first_finding(bytes), "");
-  EXPECT_NE(first_finding("title = \"\xff\xfe\"\n"), "");    // not UTF-8
-  EXPECT_NE(first_finding("title = \"\xc3\"\n"), "");        // half a character
-  EXPECT_NE(first_finding("\xff\xfe[\0b\0o\0d\0y\0]"), "");  // UTF-16
+  EXPECT_NE(first_finding("title = \"\xff\xfe\"\n"), "");  // not UTF-8
+  EXPECT_NE(first_finding("title = \"\xc3\"\n"), "");      // half a character
+  std::string utf16 = "\xff\xfe";
+  for (const char c : std::string("[body]")) utf16 += {c, '\0'};
+  EXPECT_NE(first_finding(utf16), "");
 }
 
 TEST(Binary, ByteOrderMarkIsAccepted) {
