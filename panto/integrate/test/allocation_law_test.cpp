@@ -93,7 +93,8 @@ TEST(Allocation, NoneOnVelocityControl) {
 }
 
 TEST(Allocation, NoneWhenOtherCoordinatesAreChosen) {
-  expect_no_allocation(test::distance_rod_rig, 1000, 2e-3, true);
+  // Up to 1.2 s: later the rod spins too fast for explicit Euler with this step.
+  expect_no_allocation(test::distance_rod_rig, 600, 2e-3, true);
 }
 
 }  // namespace
