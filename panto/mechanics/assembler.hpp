@@ -45,13 +45,6 @@ class Assembler {
   ClosureResult attempt(Eigen::VectorXd& q);
   void perturb(int attempt, Eigen::VectorXd& q) const;
   bool release(Eigen::VectorXd& q, int& iterations);
-  // Coordinates nobody chose: angles within half a turn where the rows do not count turns.
-  bool unwind(Eigen::VectorXd& q);
-  [[nodiscard]] bool within_ranges(const Eigen::VectorXd& q) const;
-  struct Range {
-    double low, high;
-  };
-  [[nodiscard]] Range range(int dof) const;  // infinite where none is given
   Kept conflicting();
   std::string given_text(const Given& g, const Eigen::VectorXd* instead) const;
   double value_at(const Given& g, const Eigen::VectorXd& q) const;

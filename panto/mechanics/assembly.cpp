@@ -15,9 +15,8 @@ namespace panto {
 namespace {
 
 constexpr double kReluctance = 0.1;  // how willingly a guess moves, compared with a free coordinate
-constexpr double kConsistent = 1e-6;  // given values that agree this well do not conflict
-constexpr double kSoftWeight = 1e-2;  // of guessed points against loops
-constexpr double kTurn = 1e-8;  // error of rows that a full turn of a coordinate leaves as they are
+constexpr double kConsistent = 1e-6;   // given values that agree this well do not conflict
+constexpr double kSoftWeight = 1e-2;   // of guessed points against loops
 constexpr int kStartIterations = 100;  // per start
 constexpr int kStarts = 32, kStartsLarge = 8;
 constexpr int kLargeModel = 60;  // speeds
@@ -40,8 +39,6 @@ Assembler::Assembler(Workspace& workspace, double t, View q_guess)
   start_.setZero(model_.nq);
   for (const Joint& j : model_.joints)
     if (j.type == JointType::kSpherical) start_(j.q) = 1;
-  for (const Joint& j : model_.joints)
-    if (j.nv == 1) start_(j.q) = std::clamp(0.0, range(j.v).low, range(j.v).high);
   std::copy(q_guess.begin(), q_guess.end(), start_.data());
   known_.assign(static_cast<size_t>(model_.nv), q_guess.empty() ? Known::kFree : Known::kGuess);
   for (size_t i = 0; i < model_.initial.size(); ++i) {
@@ -128,46 +125,13 @@ void Assembler::perturb(int attempt, Eigen::VectorXd& q) const {
         draw(static_cast<std::uint64_t>(attempt), static_cast<std::uint64_t>(k)) * 2 - 1;
     const double reach = closure_.dof_scale()(k) == 1 ? std::numbers::pi : closure_.dof_scale()(k);
     step(k) = amplitude * u * reach * (mobility < 1 ? 0.3 : 1);
-    const Range r = range(k);
-    if (mobility == 1 && std::isfinite(r.high - r.low))
-      step(k) = amplitude * (0.5 * (r.low + r.high) + 0.5 * u * (r.high - r.low) -
-                             std::clamp(0.0, r.low, r.high));
+    const Limits limits = model_.limits.empty() ? Limits{} : model_.limits[static_cast<size_t>(k)];
+    if (mobility == 1 && limits.lower >= 0 && limits.upper >= 0) {
+      const double low = workspace_.number(limits.lower), high = workspace_.number(limits.upper);
+      step(k) = 0.5 * (low + high) + 0.5 * amplitude * u * (high - low);
+    }
   }
   workspace_.move(view(q), view(step));
-}
-
-Assembler::Range Assembler::range(int dof) const {
-  Range r{-HUGE_VAL, HUGE_VAL};
-  if (model_.limits.empty()) return r;
-  const Limits& limits = model_.limits[static_cast<size_t>(dof)];
-  if (limits.lower >= 0) r.low = workspace_.number(limits.lower);
-  if (limits.upper >= 0) r.high = std::max(r.low, workspace_.number(limits.upper));
-  return r;
-}
-
-bool Assembler::within_ranges(const Eigen::VectorXd& q) const {
-  return std::all_of(model_.joints.begin(), model_.joints.end(), [&](const Joint& j) {
-    // A given value is the user's own choice.
-    if (j.nv != 1 || closure_.mobility(j.v) == 0) return true;
-    const Range r = range(j.v);
-    return q(j.q) >= r.low && q(j.q) <= r.high;
-  });
-}
-
-bool Assembler::unwind(Eigen::VectorXd& q) {
-  bool changed = false;
-  closure_.wanted = wanted_;
-  for (const Joint& j : model_.joints) {
-    if (j.type != JointType::kRevolute || closure_.mobility(j.v) < 1) continue;
-    if (std::abs(q(j.q)) <= std::numbers::pi) continue;
-    Eigen::VectorXd turned = q;
-    turned(j.q) = std::remainder(q(j.q), 2 * std::numbers::pi);
-    const Eigen::VectorXd rows = closure_.rows(turned);
-    if (rows.size() > 0 && rows.cwiseAbs().maxCoeff() > kTurn) continue;
-    q = turned;
-    changed = true;
-  }
-  return changed;
 }
 
 ClosureResult Assembler::attempt(Eigen::VectorXd& q) {
@@ -192,29 +156,20 @@ bool Assembler::positions(const Kept& kept, Eigen::VectorXd& q, int& iterations)
   const bool can_move = closure_.mobility.size() > 0 && closure_.mobility.maxCoeff() > 0;
   const int starts = !can_move ? 1 : model_.nv > kLargeModel ? kStartsLarge : kStarts;
   double best = std::numeric_limits<double>::infinity();
-  bool found = false;
   q = start_;
   for (int k = 0; k < starts; ++k) {
     Eigen::VectorXd trial = start_;
     perturb(k, trial);
-    ClosureResult result = attempt(trial);
+    const ClosureResult result = attempt(trial);
     iterations += result.iterations;
-    if (!result.finite) continue;
-    if (!result.converged && result.error <= kConsistent)
-      result.converged = release(trial, iterations);
-    if (result.converged) {
-      if (unwind(trial)) iterations += closure_.solve(trial, 3).iterations;  // back to round-off
-      // Of poses that close, one within the ranges of its coordinates is preferred.
-      const bool inside = within_ranges(trial);
-      if (inside || !found) q = trial;
-      found = true;
-      if (inside) return true;
-    } else if (!found && result.error < best) {
+    if (result.finite && result.error < best) {
       best = result.error;
       q = trial;
     }
+    if (result.finite && result.converged) return true;
+    if (best <= kConsistent && release(q, iterations)) return true;
   }
-  return found;
+  return false;
 }
 
 bool Assembler::positions(Eigen::VectorXd& q, int& iterations) {

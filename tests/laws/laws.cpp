@@ -239,44 +239,6 @@ void tangent_is_complex_step(const Model& model, const Sample& s, double toleran
   });
 }
 
-void tangent_without_outputs_is_the_same(const Model& model, const Sample& s) {
-  const auto w = workspace_of(model);
-  Blocks blocks;
-  blocks.u = blocks.y = true;
-  Tangent with, without;
-  w->tangent(s.point(), blocks, with);
-  blocks.y = false;
-  w->tangent(s.point(), blocks, without);
-  const auto equal = [](const char* name, const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
-    EXPECT_LE(relative(a, b), 1e-14) << name;
-  };
-  equal("r_q", with.r_q, without.r_q);
-  equal("r_v", with.r_v, without.r_v);
-  equal("r_a", with.r_a, without.r_a);
-  equal("r_lambda", with.r_lambda, without.r_lambda);
-  equal("r_u", with.r_u, without.r_u);
-  equal("phi_q", with.phi_q, without.phi_q);
-  equal("phi_dot_q", with.phi_dot_q, without.phi_dot_q);
-  equal("phi_ddot_q", with.phi_ddot_q, without.phi_ddot_q);
-  equal("phi_ddot_v", with.phi_ddot_v, without.phi_ddot_v);
-}
-
-void new_parameters_act_like_a_new_workspace(const Model& model, const Sample& s) {
-  Params changed = nominal(model);
-  for (Eigen::Index i = 0; i < changed.values.size(); ++i)
-    changed.values(i) *= 1 + 1e-3 * std::sin(static_cast<double>(i) + 1);
-  const auto used = workspace_of(model), fresh = Workspace::create(model, changed);
-  Residual a, b;
-  used->residual(s.point(), true, a);
-  used->set_parameters(changed);
-  used->residual(s.point(), true, a);
-  fresh->residual(s.point(), true, b);
-  EXPECT_EQ(largest(a.r - b.r), 0);
-  EXPECT_EQ(largest(a.phi - b.phi), 0);
-  EXPECT_EQ(largest(a.phi_ddot - b.phi_ddot), 0);
-  EXPECT_EQ(largest(a.y - b.y), 0);
-}
-
 void forms_agree(const Model& model, const Sample& s) {
   const auto w = workspace_of(model);
   Eigen::VectorXd a, lambda;
@@ -431,8 +393,6 @@ void all(const Model& model, int count, unsigned seed) {
     mass_matrix_is_inertia(model, s);
     channels_are_power_conjugate(model, s);
     tangent_is_complex_step(model, s);
-    tangent_without_outputs_is_the_same(model, s);
-    new_parameters_act_like_a_new_workspace(model, s);
     forms_agree(model, s);
     inverse_undoes_forward(model, s);
     energy_is_balanced(model, s);

@@ -25,10 +25,6 @@ void mass_matrix_is_inertia(const Model& model, const Sample& s);
 void channels_are_power_conjugate(const Model& model, const Sample& s);
 // Every block of the tangent equals the complex step of the residual.
 void tangent_is_complex_step(const Model& model, const Sample& s, double tolerance = 1e-12);
-// Asking for fewer blocks changes nothing in the others (they share lanes of the dual numbers differently).
-void tangent_without_outputs_is_the_same(const Model& model, const Sample& s);
-// A workspace whose parameters were changed and one made with them agree to the last bit.
-void new_parameters_act_like_a_new_workspace(const Model& model, const Sample& s);
 // Forward dynamics with multipliers and in independent coordinates agree and satisfy r = 0, φ'' = 0.
 void forms_agree(const Model& model, const Sample& s);
 // With a force on every coordinate, inverse dynamics finds forces that make forward dynamics reproduce any possible acceleration.

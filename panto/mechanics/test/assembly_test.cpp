@@ -61,20 +61,6 @@ TEST(Assemble, FindsAPoseWithoutAnyGuess) {
   EXPECT_LT(violation(b.model, *s), kRoundOff);
 }
 
-TEST(Assemble, PrefersAPoseWithinTheRangesOfItsCoordinates) {
-  for (const double sign : {1.0, -1.0}) {
-    FourBar b;
-    b.initial("theta", b.theta, 40 * kDeg);
-    b.model.limits[1] = {b.number(sign > 0 ? 0 : -3), b.number(sign > 0 ? 3 : 0)};
-    const auto s = assemble_model(b.model);
-    ASSERT_TRUE(s.ok()) << s.diagnostics().text();
-    EXPECT_GT(sign * s->q(1), 0);
-    EXPECT_LT(sign * s->q(1), 3);
-    EXPECT_LT(std::abs(s->q(2)), kPi);
-    EXPECT_LT(violation(b.model, *s), kRoundOff);
-  }
-}
-
 TEST(Assemble, StartsFromTheCallersGuessInsteadOfTheModels) {
   FourBar b;
   b.initial("theta", b.theta, 0);
