@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -61,7 +62,7 @@ class Reader {
     if (!fixed_text(type) || H5Sget_simple_extent_npoints(space.get()) != 1) return std::nullopt;
     std::string text(H5Tget_size(type.get()), '\0');
     if (H5Aread(a.get(), type.get(), text.data()) < 0) return std::nullopt;
-    return std::string(text.c_str());
+    return without_padding(std::move(text));
   }
 
   template <class T>
@@ -91,7 +92,7 @@ class Reader {
     std::string out(size, '\0');
     if (H5Dread(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data()) < 0)
       return lose(name), std::nullopt;
-    return std::string(out.c_str());
+    return without_padding(std::move(out));
   }
 
   std::optional<Series> series(hid_t at, const char* link) {
@@ -157,6 +158,10 @@ class Reader {
   void lose(const char* name) { lost_.emplace_back(name); }
 
  private:
+  static std::string without_padding(std::string text) {
+    text.resize(std::min(text.find('\0'), text.size()));
+    return text;
+  }
   static bool fixed_text(const Handle& type) {
     return type.ok() && H5Tget_class(type.get()) == H5T_STRING &&
            H5Tis_variable_str(type.get()) == 0;
