@@ -41,4 +41,5 @@ setup(
     version=re.search(r"VERSION (\d+\.\d+\.\d+)", project).group(1),
     ext_modules=[Extension("pantograph._core", sources=[])],
     cmdclass={"build_ext": CMakeBuild},
+    options={"build": {"build_base": str(ROOT / "build" / "pip")}},
 )
