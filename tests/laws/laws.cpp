@@ -32,6 +32,7 @@ struct NamedChannel {
 };
 std::vector<NamedChannel> channels_of(const Model& m) {
   std::vector<NamedChannel> list;
+  list.reserve(m.rows.size() + m.forces.size() + m.actuators.size() + m.outputs.size());
   for (int i = 0; i < m.n_rows(); ++i)
     list.push_back({"row " + std::to_string(i), m.rows[static_cast<size_t>(i)].channel});
   for (const ForceElement& e : m.forces) list.push_back({"force " + e.name, e.channel});
@@ -125,6 +126,7 @@ void channels_are_power_conjugate(const Model& model, const Sample& s) {
   const std::vector<NamedChannel> list = channels_of(model);
   const auto w = workspace_of(model);
   std::vector<Channel> channels;
+  channels.reserve(list.size());
   for (const NamedChannel& c : list) channels.push_back(c.channel);
   with_complex(model, [&](auto& residual) {
     const auto motions = residual.motions(s, channels);

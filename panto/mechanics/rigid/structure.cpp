@@ -177,6 +177,7 @@ Structure::Structure(const Model& m) {
 
   // Equation r_i feels every clique (body path, element) that contains speed i.
   std::vector<Set> cliques;
+  cliques.reserve(m.bodies.size() + m.rows.size() + m.forces.size() + m.actuators.size());
   for (int b = 0; b < m.n_bodies(); ++b) cliques.push_back(paths.body(b));
   for (const ConstraintRow& row : m.rows) cliques.push_back(paths.channel(row.channel));
   for (const ForceElement& f : m.forces) cliques.push_back(paths.channel(f.channel));
