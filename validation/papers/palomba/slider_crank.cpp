@@ -108,7 +108,7 @@ Result<std::vector<Row>> slider_crank() {
                           Override{"r", "0.612"},   Override{"h", "0.049"}};
   const auto more =
       with_parameters("actual", {1.8529, 3.594, 1.212, 0.297, 0.612, 0.049, 9.81}, actual);
-  if (!more.ok()) return more;
+  if (!more.ok()) return more.diagnostics();
   rows->insert(rows->end(), more->begin(), more->end());
   return rows;
 }

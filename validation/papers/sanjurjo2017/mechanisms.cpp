@@ -84,7 +84,7 @@ Result<std::vector<Row>> mechanisms() {
   auto rows = mechanism("four-bar", "fourbar_sanjurjo", four_points, four_angles, 394.785593);
   if (!rows.ok()) return rows;
   const auto more = mechanism("five-bar", "five_bar", five_points, five_angles, 30);
-  if (!more.ok()) return more;
+  if (!more.ok()) return more.diagnostics();
   rows->insert(rows->end(), more->begin(), more->end());
   return rows;
 }
