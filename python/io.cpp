@@ -2,6 +2,7 @@
 #include "panto/io/load.hpp"
 #include "panto/io/results.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/model/schema.hpp"
 #include "python/bindings.hpp"
 
 namespace panto::python {
@@ -23,6 +24,7 @@ void bind_io(py::module_& module) {
         return spec.source_text.empty() ? to_toml(spec) : spec.source_text;
       },
       arg("spec"));
+  module.def("json_schema", &json_schema);
   module.def("zoo_names", &zoo_names);
   module.def("zoo_folder", &zoo_folder);
   module.def(

@@ -1,6 +1,7 @@
 // Equations of motion at a point, assembly, check, equilibrium and inverse dynamics.
 #include <algorithm>
 #include <complex>
+#include <functional>
 #include <tuple>
 
 #include "panto/mechanics/assembly.hpp"
@@ -250,29 +251,40 @@ py::tuple inverse_dynamics_rows(const CompiledModel& m, const Array& t, const Ar
   return py::make_tuple(u, lambda, left, unreachable);
 }
 
-// motion: (coordinate, value, rate, acceleration), the last two may be empty.
+std::vector<double> vector_of(const Optional& array, const char* name) {
+  if (!array) return {};
+  if (array->ndim() != 1) throw py::value_error(std::string(name) + ": expected a row of numbers");
+  return {array->data(), array->data() + array->size()};
+}
+
+// motion: (coordinate, value, rate, acceleration), the last two may be absent.
 py::tuple inverse_along(
-    const CompiledModel& m, std::vector<double> t,
-    const std::vector<std::tuple<std::string, std::vector<double>, std::vector<double>,
-                                 std::vector<double>>>& motion,
+    const CompiledModel& m, const Array& t,
+    const std::vector<std::tuple<std::string, Array, Optional, Optional>>& motion,
     const std::vector<int>& actuators) {
   PrescribedMotion prescribed;
-  prescribed.t = std::move(t);
+  prescribed.t = vector_of(t, "t");
   for (const auto& [name, value, rate, acceleration] : motion) {
-    prescribed.coordinates.push_back({name, value, rate, acceleration});
+    const char* const label = name.c_str();
+    prescribed.coordinates.push_back(
+        {name, vector_of(value, label), vector_of(rate, label), vector_of(acceleration, label)});
   }
+  Watch watch;
   std::optional<Result<InverseMotion>> result;
   {
     const py::gil_scoped_release release;
-    result = inverse_motion(*m.new_workspace(), prescribed, actuators);
+    result = inverse_motion(*m.new_workspace(), prescribed, actuators, std::ref(watch));
   }
+  watch.rethrow();
   const py::list notes = to_python(result->diagnostics());
-  const InverseMotion found = value_of(std::move(*result));
-  const auto named = [](const auto& name_of, const std::vector<std::vector<double>>& series) {
+  auto kept = std::make_unique<InverseMotion>(value_of(std::move(*result)));
+  const InverseMotion& found = *kept;
+  // Lives as long as one of the arrays below.
+  const py::capsule owner(kept.release(), [](void* p) { delete static_cast<InverseMotion*>(p); });
+  const auto named = [&](const auto& name_of, const std::vector<std::vector<double>>& series) {
     py::dict out;
     for (size_t k = 0; k < series.size(); ++k) {
-      const auto n = static_cast<py::ssize_t>(series[k].size());
-      out[py::str(name_of(k))] = py::array_t<double>(n, series[k].data());
+      out[py::str(name_of(k))] = array_on(series[k], owner);
     }
     return out;
   };
@@ -282,7 +294,7 @@ py::tuple inverse_along(
   const auto coordinate = [&](size_t k) { return m.model->coordinate_names[k]; };
   const auto speed = [&](size_t k) { return m.model->speed_names[k]; };
   py::dict d;
-  d["t"] = py::array_t<double>(static_cast<py::ssize_t>(found.t.size()), found.t.data());
+  d["t"] = array_on(found.t, owner);
   d["inputs"] = named(input, found.efforts);
   d["q"] = named(coordinate, found.q);
   d["v"] = named(speed, found.v);

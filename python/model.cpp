@@ -1,6 +1,7 @@
 // Model descriptions (dict <-> Node) and compiled models.
 #include "panto/model/model.hpp"
 
+#include "panto/integrate/state_units.hpp"
 #include "panto/model/compile.hpp"
 #include "panto/model/copy_back.hpp"
 #include "python/bindings.hpp"
@@ -146,12 +147,24 @@ CompiledModel with_parameters(const CompiledModel& m,
   return out;
 }
 
-template <class Items>
-std::vector<std::string> names_of(const Items& items) {
-  std::vector<std::string> out;
-  out.reserve(items.size());
-  for (const auto& item : items) out.push_back(item.name);
+// name -> text, in the order of the model.
+template <class Items, class TextOf>
+py::dict named(const Items& items, const TextOf& text_of) {
+  py::dict out;
+  for (const auto& item : items) out[py::str(item.name)] = text_of(item);
   return out;
+}
+
+py::dict paired(const std::vector<std::string>& names, const std::vector<std::string>& texts) {
+  py::dict out;
+  for (size_t k = 0; k < names.size(); ++k) out[py::str(names[k])] = texts[k];
+  return out;
+}
+
+Run state_units(const Model& model) {
+  Run run;
+  describe_states(model, run);
+  return run;
 }
 
 // Bodies of the file: those at the end of its joints. The links inside compound joints are no bodies of the user's.
@@ -189,8 +202,10 @@ void bind_model(py::module_& module) {
   const auto of_model = [](auto member) {
     return [member](const CompiledModel& m) { return (*m.model).*member; };
   };
-  const auto names = [](auto member) {
-    return [member](const CompiledModel& m) { return names_of((*m.model).*member); };
+  const auto types = [](auto member) {
+    return [member](const CompiledModel& m) {
+      return named((*m.model).*member, [](const auto& item) { return item.type; });
+    };
   };
   py::class_<CompiledModel>(module, "Model", "Compiled mechanism with its parameters.")
       .def("with_parameters", &with_parameters, py::arg("values"))
@@ -202,22 +217,35 @@ void bind_model(py::module_& module) {
                              [](const CompiledModel& m) {
                                return m.model->space == SpaceKind::kPlanar ? "planar" : "spatial";
                              })
-      .def_property_readonly("coordinates", of_model(&Model::coordinate_names))
-      .def_property_readonly("speeds", of_model(&Model::speed_names))
+      .def_property_readonly("coordinates",
+                             [](const CompiledModel& m) {
+                               return paired(m.model->coordinate_names,
+                                             state_units(*m.model).coordinate_units);
+                             })
+      .def_property_readonly("speeds",
+                             [](const CompiledModel& m) {
+                               return paired(m.model->speed_names,
+                                             state_units(*m.model).speed_units);
+                             })
       .def_property_readonly("bodies", &bodies)
-      .def_property_readonly("joints", names(&Model::file_joints))
-      .def_property_readonly("constraints", names(&Model::groups))
-      .def_property_readonly("forces", names(&Model::forces))
-      .def_property_readonly("inputs", names(&Model::inputs))
-      .def_property_readonly("outputs", names(&Model::outputs))
-      .def_property_readonly("parameter_names", names(&Model::parameters))
+      .def_property_readonly("joints", types(&Model::file_joints))
+      .def_property_readonly("constraints", types(&Model::groups))
+      .def_property_readonly("forces", types(&Model::forces))
+      .def_property_readonly("inputs",
+                             [](const CompiledModel& m) {
+                               return named(m.model->inputs,
+                                            [](const Input& u) { return to_string(u.dim); });
+                             })
+      .def_property_readonly("outputs",
+                             [](const CompiledModel& m) {
+                               return named(m.model->outputs,
+                                            [](const Output& y) { return unit_of(y); });
+                             })
       .def_property_readonly("parameter_units",
                              [](const CompiledModel& m) {
-                               std::vector<std::string> out;
-                               for (const ParameterInfo& p : m.model->parameters) {
-                                 out.push_back(p.has_dim ? to_string(p.dim) : "");
-                               }
-                               return out;
+                               return named(m.model->parameters, [](const ParameterInfo& p) {
+                                 return p.has_dim ? to_string(p.dim) : std::string();
+                               });
                              })
       .def_property_readonly("parameter_values",
                              [](const CompiledModel& m) { return m.params.values; });

@@ -50,4 +50,18 @@ std::span<const Case> cases() {
   return kCases;
 }
 
+Result<std::vector<const Case*>> cases_of(const std::string& what) {
+  std::vector<const Case*> found;
+  std::vector<std::string> names;
+  for (const Case& c : cases()) {
+    if (what == c.key || what == name_of(c)) found.push_back(&c);
+    names.push_back(name_of(c));
+    names.emplace_back(c.key);
+  }
+  if (!found.empty()) return found;
+  Diagnostics d;
+  d.error(201, {}, "there is no case \"" + what + "\"" + did_you_mean(what, names));
+  return d;
+}
+
 }  // namespace panto::validation

@@ -30,4 +30,9 @@ struct Case {
 // All cases, by key and item. A new one: a function in papers/<key>/, declared and listed in cases.cpp.
 std::span<const Case> cases();
 
+// Those of "key" or "key:item"; E0201 with a suggestion when there is none.
+Result<std::vector<const Case*>> cases_of(const std::string& what);
+
+inline std::string name_of(const Case& c) { return std::string(c.key) + ":" + c.item; }
+
 }  // namespace panto::validation

@@ -19,16 +19,6 @@ struct Arguments {
   bool list = false, json = false;
 };
 
-std::string name_of(const Case& c) { return fmt::format("{}:{}", c.key, c.item); }
-
-// Cases of "key" or "key:item".
-std::vector<const Case*> chosen(const std::string& what) {
-  std::vector<const Case*> found;
-  for (const Case& c : validation::cases())
-    if (what == c.key || what == name_of(c)) found.push_back(&c);
-  return found;
-}
-
 int list_verb(bool json_wanted) {
   if (json_wanted) {
     JsonWriter json;
@@ -93,21 +83,12 @@ int reproduce_verb(const Arguments& a) {
   if (a.list) return list_verb(a.json);
   if (a.what.empty())
     return fail_usage("which case? `panto reproduce --list` shows them all", a.json);
-  const std::vector<const Case*> cases = chosen(a.what);
-  if (cases.empty()) {
-    std::vector<std::string> names;
-    for (const Case& c : validation::cases()) {
-      names.push_back(name_of(c));
-      names.emplace_back(c.key);
-    }
-    Diagnostics d;
-    d.error(201, {}, fmt::format("there is no case \"{}\"{}", a.what, did_you_mean(a.what, names)));
-    return fail(d, a.json);
-  }
+  const auto cases = validation::cases_of(a.what);
+  if (!cases.ok()) return fail(cases.diagnostics(), a.json);
   std::vector<Row> all;
   Diagnostics notes;
   std::string text;
-  for (const Case* c : cases) {
+  for (const Case* c : *cases) {
     const Result<std::vector<Row>> rows = c->run();
     notes.append(rows.diagnostics());
     if (!rows.ok()) return fail(notes, a.json);

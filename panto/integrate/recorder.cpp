@@ -3,19 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "panto/integrate/state_units.hpp"
 #include "panto/integrate/stepper.hpp"
 
 namespace panto {
 
 namespace {
-
-// Angles count as dimensionless; outputs that are angles show it.
-std::string unit_of(const Output& o) {
-  if (o.angle && o.dim == dim::kNone) return "rad";
-  if (o.angle && o.dim == dim::kFrequency) return "rad/s";
-  if (o.angle && o.dim == Dim{0, 0, -2}) return "rad/s^2";
-  return to_string(o.dim);
-}
 
 std::vector<std::string> row_names(const Model& m) {
   std::vector<std::string> names(m.rows.size());

@@ -23,4 +23,11 @@ void describe_states(const Model& model, Run& run) {
   }
 }
 
+std::string unit_of(const Output& output) {
+  if (output.angle && output.dim == dim::kNone) return "rad";
+  if (output.angle && output.dim == dim::kFrequency) return "rad/s";
+  if (output.angle && output.dim == Dim{0, 0, -2}) return "rad/s^2";
+  return to_string(output.dim);
+}
+
 }  // namespace panto

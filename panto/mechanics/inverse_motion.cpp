@@ -54,7 +54,7 @@ class Follower {
     return approach();
   }
 
-  bool follow(InverseMotion& out) {
+  bool follow(const std::function<bool(double)>& progress, InverseMotion& out) {
     const size_t n = motion_.t.size();
     out.t = motion_.t;
     out.inputs.assign(inputs_.begin(), inputs_.end());
@@ -65,6 +65,10 @@ class Follower {
     double worst_share = 0, worst_time = 0;
     InverseDynamics inverse;
     for (size_t i = 0; i < n; ++i) {
+      if (progress && !progress(static_cast<double>(i) / static_cast<double>(n))) {
+        shorten(i, out);
+        break;
+      }
       if (!kinematics(i)) return false;
       const Point point{motion_.t[i], view(q_), view(v_), view(a_), {}, u_, u_rate_};
       const Status status = inverse_dynamics(workspace_, point, inputs_, inverse);
@@ -97,6 +101,12 @@ class Follower {
   }
 
  private:
+  static void shorten(size_t n, InverseMotion& out) {
+    out.t.resize(n);
+    for (auto* series : {&out.efforts, &out.q, &out.v, &out.a})
+      for (std::vector<double>& values : *series) values.resize(n);
+  }
+
   void check_times() {
     if (motion_.t.size() < 3) d_.error(633, {}, "the motion needs at least three times");
     if (!all_finite(motion_.t)) d_.error(633, {}, "a time of the motion is not a number");
@@ -250,11 +260,12 @@ class Follower {
 }  // namespace
 
 Result<InverseMotion> inverse_motion(Workspace& workspace, const PrescribedMotion& motion,
-                                     std::span<const int> inputs) {
+                                     std::span<const int> inputs,
+                                     const std::function<bool(double)>& progress) {
   Diagnostics d;
   InverseMotion out;
   Follower follower(workspace, motion, inputs, d);
-  if (!follower.prepare() || !follower.follow(out)) return d;
+  if (!follower.prepare() || !follower.follow(progress, out)) return d;
   return {std::move(out), std::move(d)};
 }
 

@@ -1,6 +1,8 @@
 // Inverse dynamics along a motion: some coordinates are prescribed over time, the loops give the others, r = 0 gives the inputs.
 #pragma once
 
+#include <functional>
+
 #include "panto/base/diagnostics.hpp"
 #include "panto/mechanics/workspace.hpp"
 
@@ -27,8 +29,9 @@ struct InverseMotion {
 
 // `inputs`: indices of the inputs to solve for; the others follow the model's signals. Bad input (E0631 … E0634): unknown coordinates, too few of
 // them to determine the motion, unsuitable samples; E0635: a time at which the loops cannot follow. A motion that the inputs cannot produce is
-// returned with the least-squares efforts and a warning W0636.
+// returned with the least-squares efforts and a warning W0636. `progress` is called at every time with the fraction done; false ends the answer there.
 Result<InverseMotion> inverse_motion(Workspace& workspace, const PrescribedMotion& motion,
-                                     std::span<const int> inputs);
+                                     std::span<const int> inputs,
+                                     const std::function<bool(double)>& progress = {});
 
 }  // namespace panto

@@ -10,41 +10,73 @@ SI units and radians everywhere; numpy arrays in and out.
 
 import os as _os
 
-# An installed package carries the zoo; the build tree finds it in the source tree.
-_zoo = _os.path.join(_os.path.dirname(__file__), "models")
-if _os.path.isdir(_zoo):
-    _os.environ.setdefault("PANTO_MODELS", _zoo)
+# An installed package carries its data; the build tree finds them in the source tree.
+for _folder in ("models", "validation"):
+    _data = _os.path.join(_os.path.dirname(__file__), _folder)
+    if _os.path.isdir(_data):
+        _os.environ.setdefault(f"PANTO_{_folder.upper()}", _data)
 
 from ._errors import Diagnostic, ModelError, ModelWarning, NumericalError  # noqa: E402
 from ._model import Model, Parameters  # noqa: E402
-from ._run import Run, read_run  # noqa: E402
+from ._run import (  # noqa: E402
+    ConstraintViolation,
+    Energy,
+    Measured,
+    Run,
+    Stats,
+    read_run,
+)
 from ._tasks import (  # noqa: E402
+    Check,
+    Equilibrium,
+    Integrator,
+    InverseDynamics,
+    InverseMotion,
+    Reproduced,
     check,
     equilibrium,
+    import_urdf,
     integrators,
     inverse_dynamics,
     inverse_motion,
     load,
     models,
+    reproduce,
+    reproductions,
+    schema,
     simulate,
 )
 from ._core import __version__  # noqa: E402
 
 __all__ = [
+    "Check",
+    "ConstraintViolation",
     "Diagnostic",
+    "Energy",
+    "Equilibrium",
+    "Integrator",
+    "InverseDynamics",
+    "InverseMotion",
+    "Measured",
     "Model",
     "ModelError",
     "ModelWarning",
     "NumericalError",
     "Parameters",
+    "Reproduced",
     "Run",
+    "Stats",
     "check",
     "equilibrium",
+    "import_urdf",
     "integrators",
     "inverse_dynamics",
     "inverse_motion",
     "load",
     "models",
     "read_run",
+    "reproduce",
+    "reproductions",
+    "schema",
     "simulate",
 ]

@@ -9,18 +9,27 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding: ``str()`` gives the line that the command line prints."""
+    """One finding: ``str()`` gives the line that the command line prints.
 
-    severity: str  #: "error" or "warning"
-    id: int  #: 207 for E0207; the ids are documented in docs/errors.md
+    ``severity`` ("error" or "warning"), ``id`` (207 for E0207, see docs/errors.md), ``file``,
+    ``line`` and ``column`` (from 1; 0: unknown), ``message``, ``hint``.
+    """
+
+    severity: str
+    id: int
     file: str  #: model file or Python source; empty where there is none
-    line: int  #: counts from 1; 0: unknown
+    line: int
     column: int
     message: str
     text: str = field(repr=False)
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def hint(self) -> str:
+        """The remedy, where one is likely: what the message says behind its semicolon."""
+        return self.message.partition("; ")[2]
 
 
 class _Failure(Exception):
@@ -36,7 +45,14 @@ class _Failure(Exception):
 
 
 class ModelError(_Failure, ValueError):
-    """Bad input: a model, a data file or an argument. ``items`` holds every finding."""
+    """Bad input: a model, a data file or an argument. ``items`` holds every finding.
+
+    >>> try:
+    ...     pg.load("arm.toml")
+    ... except pg.ModelError as error:
+    ...     for item in error.items:
+    ...         print(item.file, item.line, item.message)
+    """
 
 
 class NumericalError(_Failure, RuntimeError):

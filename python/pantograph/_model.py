@@ -12,45 +12,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core
-from ._errors import Diagnostic, warn
+from . import _core, _html
+from ._errors import Diagnostic, ModelError, warn
 
 _BLOCKS = ("q", "v", "a", "lambda", "u", "theta")
 
 
 class Parameters(Mapping[str, float]):
-    """The physical numbers θ of a model, by name, in SI units."""
+    """The physical numbers θ of a model, by name, in SI units.
+
+    >>> m.parameters["crank.bar.mass"], m.parameters.units["crank.bar.mass"]
+    (1.0, 'kg')
+    """
 
     def __init__(self, core: _core.Model):
-        self._names = core.parameter_names
-        self._index = {name: i for i, name in enumerate(self._names)}
+        self._units = core.parameter_units
+        self._index = {name: i for i, name in enumerate(self._units)}
         self._values = core.parameter_values
         self._values.setflags(write=False)
-        self._units = core.parameter_units
 
     def __getitem__(self, name: str) -> float:
         return float(self._values[self._index[name]])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
+        return iter(self._index)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self._index)
 
     def __repr__(self) -> str:
-        units = (f" {unit}" if unit not in ("", "1") else "" for unit in self._units)
+        units = (f" {unit}" if unit not in ("", "1") else "" for unit in self._units.values())
         rows = (f"{name} = {self[name]:g}{unit}" for name, unit in zip(self, units))
         return f"<pantograph.Parameters {', '.join(rows)}>"
 
+    def _repr_html_(self) -> str:
+        rows = [(name, self[name], unit) for name, unit in self._units.items()]
+        return _html.table(("parameter", "value", "unit"), rows)
+
     @property
     def array(self) -> np.ndarray:
-        """All of them as one vector (read-only), in the order of the names."""
+        """All of them as one vector [SI] (read-only), in the order of the names."""
         return self._values
 
     @property
     def units(self) -> dict[str, str]:
-        """Unit of each; empty where the model does not tell a dimension."""
-        return dict(zip(self._names, self._units))
+        """Unit of each by name; empty where the model does not tell a dimension."""
+        return dict(self._units)
 
 
 class Model:
@@ -194,7 +201,28 @@ class Model:
         m = self._compiled
         return (
             f"<pantograph.Model {m.name or 'without name'}: {m.space}, {len(m.joints)} joints, "
-            f"{len(m.coordinates)} coordinates, {len(m.parameter_names)} parameters>"
+            f"{len(m.coordinates)} coordinates, {len(m.parameter_units)} parameters>"
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what the model consists of, or what is wrong with it."""
+        try:
+            core = self._ready()
+        except ModelError as error:
+            return _html.text(str(error))
+        parts = {
+            ("joint", "type"): core.joints,
+            ("loop, driver", "type"): core.constraints,
+            ("force", "type"): core.forces,
+            ("coordinate", "unit"): core.coordinates,
+            ("input", "unit"): core.inputs,
+            ("output", "unit"): core.outputs,
+        }
+        return _html.section(
+            f"{core.name}: {core.title}" if core.title else core.name,
+            _html.table(("body",), [(name,) for name in core.bodies]),
+            *(_html.table(head, list(items.items())) for head, items in parts.items()),
+            self.parameters._repr_html_(),
         )
 
     @property
@@ -218,23 +246,23 @@ class Model:
         return Parameters(self._ready())
 
     @property
-    def coordinates(self) -> list[str]:
-        """Names of the coordinates q [m, rad]."""
+    def coordinates(self) -> dict[str, str]:
+        """Unit of each coordinate q by name, in the order of q: {"theta": "rad"}."""
         return self._ready().coordinates
 
     @property
-    def speeds(self) -> list[str]:
-        """Names of the speeds v [m/s, rad/s]."""
+    def speeds(self) -> dict[str, str]:
+        """Unit of each speed v by name, in the order of v: {"theta_dot": "rad/s"}."""
         return self._ready().speeds
 
     @property
-    def inputs(self) -> list[str]:
-        """Names of the inputs u."""
+    def inputs(self) -> dict[str, str]:
+        """Unit of each input u by name, in the order of u: {"motor": "N m"}."""
         return self._ready().inputs
 
     @property
-    def outputs(self) -> list[str]:
-        """Names of the outputs y."""
+    def outputs(self) -> dict[str, str]:
+        """Unit of each output y by name, in the order of y: {"pin_x": "m"}."""
         return self._ready().outputs
 
     @property
@@ -243,9 +271,19 @@ class Model:
         return self._ready().bodies
 
     @property
-    def joints(self) -> list[str]:
-        """Names of the joints."""
+    def joints(self) -> dict[str, str]:
+        """Type of each joint by name: {"theta": "revolute"}."""
         return self._ready().joints
+
+    @property
+    def constraints(self) -> dict[str, str]:
+        """Type of each loop, driver and velocity-controlled actuator by name: {"pin": "pin"}."""
+        return self._ready().constraints
+
+    @property
+    def forces(self) -> dict[str, str]:
+        """Type of each force element by name: {"coil": "spring"}."""
+        return self._ready().forces
 
     @property
     def warnings(self) -> list[Diagnostic]:
@@ -320,7 +358,7 @@ class Model:
         parameters: Sequence[str] | None = None,
         outputs: bool = False,
     ) -> dict[str, np.ndarray]:
-        """Exact derivatives of the residual: ``r_q``, ``r_v``, ``phi_q``, … (SI units).
+        """Exact derivatives of the residual: ``r_q``, ``r_v``, ``phi_q``, … [SI].
 
         ``by``: any of "q", "v", "a", "lambda", "u", "theta". Columns of q blocks are directions of
         motion (as speeds), not raw coordinates. ``parameters``: names to differentiate by (with
@@ -330,7 +368,7 @@ class Model:
         unknown = [block for block in by if block not in _BLOCKS]
         if unknown:
             raise ValueError(f"by: {unknown[0]!r} is none of {', '.join(_BLOCKS)}")
-        names = core.parameter_names
+        names = list(core.parameter_units)
         if parameters is None:
             theta = list(range(len(names))) if "theta" in by else []
         else:
@@ -348,7 +386,7 @@ class Model:
         return _core.mass_matrix(self._ready(), q)
 
     def constraint_jacobian(self, q: ArrayLike, t: float = 0.0) -> np.ndarray:
-        """G(q): one row per constraint, one column per speed."""
+        """G(q) [1, m, 1/m]: one row per constraint, one column per speed."""
         return _core.constraint_jacobian(self._ready(), t, q)
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _core
+from . import _core, _html
 from ._errors import warn
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -39,7 +44,7 @@ class ConstraintViolation:
 
 @dataclass(frozen=True)
 class Stats:
-    """Cost of a run."""
+    """Cost of a run: counts, ``wall_seconds`` [s], ``real_time_factor`` [simulated s per s]."""
 
     steps: int
     evaluations: int  #: of the equations of motion
@@ -47,14 +52,14 @@ class Stats:
     repartitions: int  #: changes of the independent coordinates
     rejected: int  #: steps repeated with a smaller step size
     wall_seconds: float
-    real_time_factor: float  #: simulated seconds per second
+    real_time_factor: float
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Readings of a sensor."""
+    """Readings of a sensor: ``values`` [unit] at the instants ``t`` [s]."""
 
-    t: np.ndarray = field(repr=False)  #: instants [s]
+    t: np.ndarray = field(repr=False)
     values: np.ndarray = field(repr=False)
     unit: str
 
@@ -64,6 +69,11 @@ class Run(Mapping[str, np.ndarray]):
 
     Arrays are read-only views of the run's own memory, which they keep alive; ``.copy()`` gives
     one to write on.
+
+    >>> r = pg.simulate("fourbar_f1", until=10)
+    >>> r["theta"][-1], r.unit("theta")
+    >>> r.plot("theta", degrees=True)
+    >>> r.save("run.h5")
     """
 
     def __init__(self, core: _core.Run):
@@ -71,11 +81,7 @@ class Run(Mapping[str, np.ndarray]):
         self._outputs = core.outputs
 
     def __getitem__(self, name: str) -> np.ndarray:
-        try:
-            return self._outputs[name]
-        except KeyError:
-            known = ", ".join(self._outputs)
-            raise KeyError(f"the run has no output {name!r}; it has {known}") from None
+        return _member(self._outputs, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._outputs)
@@ -88,6 +94,27 @@ class Run(Mapping[str, np.ndarray]):
         span = f"{t[0]:g} … {t[-1]:g} s, " if len(t) else ""
         return f"<pantograph.Run {self.model}: {span}{len(t)} instants, outputs {', '.join(self)}>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the animated report, outputs with their ranges, the audit."""
+        outputs = [
+            (name, self.unit(name), *((y.min(), y.max(), y[-1]) if len(y) else ("", "", "")))
+            for name, y in self.items()
+        ]
+        energy, violation = self.energy, self.constraint_violation
+        audit = [
+            ("energy at the start", energy.initial, "J"),
+            ("energy at the end", energy.final, "J"),
+            ("largest drift of energy", energy.max_drift, "J"),
+            ("constraints, positions", violation.position, "m, rad"),
+            ("constraints, velocities", violation.velocity, "m/s, rad/s"),
+        ]
+        report = getattr(self, "to_html", None) or getattr(self._core, "to_html", None)
+        return _html.section(
+            f"{self.model}, {self.integrator}, {len(self.t)} instants",
+            _html.table(("output", "unit", "min", "max", "last"), outputs),
+            _html.table(("audit", "value", "unit"), audit),
+        ) + (_html.frame(report()) if report else "")
+
     @property
     def t(self) -> np.ndarray:
         """Instants [s]."""
@@ -95,8 +122,12 @@ class Run(Mapping[str, np.ndarray]):
 
     @property
     def units(self) -> dict[str, str]:
-        """Unit of every output, coordinate, speed and multiplier."""
+        """Unit of every output, coordinate, speed and multiplier by name: {"theta": "rad"}."""
         return self._core.units
+
+    def unit(self, name: str) -> str:
+        """Unit of one output, coordinate, speed or multiplier: "rad"."""
+        return _member(self.units, name)
 
     @property
     def q(self) -> dict[str, np.ndarray]:
@@ -120,7 +151,7 @@ class Run(Mapping[str, np.ndarray]):
 
     @property
     def measured(self) -> dict[str, Measured]:
-        """What the sensors read, noise included, where a ``seed`` was given to ``simulate``."""
+        """What the sensors read [unit of each], where a ``seed`` was given to ``simulate``."""
         return {name: Measured(*series) for name, series in self._core.measured.items()}
 
     @property
@@ -130,12 +161,12 @@ class Run(Mapping[str, np.ndarray]):
 
     @property
     def constraint_violation(self) -> ConstraintViolation:
-        """Largest constraint residuals."""
+        """Largest constraint residuals: positions [m, rad], velocities [m/s, rad/s]."""
         return ConstraintViolation(*self._core.violation)
 
     @property
     def stats(self) -> Stats:
-        """Steps, evaluations and time spent."""
+        """Steps, evaluations and time spent [s]."""
         return Stats(**self._core.stats)
 
     @property
@@ -158,6 +189,51 @@ class Run(Mapping[str, np.ndarray]):
         """What ended the run before its time: an event or the caller; empty otherwise."""
         return self._core.stopped_by
 
+    def plot(
+        self, *names: str, degrees: bool = False, axes: Axes | Sequence[Axes] | None = None
+    ) -> list[Axes]:
+        """Draws series over time with matplotlib: one axes per unit, below each other.
+
+        names:   outputs, coordinates, speeds or multipliers; default: all outputs
+        degrees: angles in deg, deg/s, deg/s² instead of rad
+        axes:    draw into these, as many as there are units: a second run over the first
+
+        >>> axes = r.plot("theta", "theta_dot", degrees=True)
+        >>> heavier.plot("theta", "theta_dot", degrees=True, axes=axes)
+        """
+        import matplotlib.pyplot as plt
+
+        everything = {**self.lam, **self.v, **self.q, **self._outputs}
+        by_unit: dict[str, list[tuple[str, np.ndarray]]] = {}
+        for name in names or self:
+            values, unit = _member(everything, name), self.unit(name)
+            if degrees and (unit == "rad" or unit.startswith("rad/")):
+                values, unit = np.degrees(values), unit.replace("rad", "deg")
+            by_unit.setdefault(unit, []).append((name, values))
+        if axes is None:
+            _, grid = plt.subplots(len(by_unit), sharex=True, squeeze=False, layout="constrained")
+            axes = list(grid[:, 0])
+            axes[-1].set_xlabel("t [s]")
+        else:
+            axes = list(np.atleast_1d(axes))
+        if len(axes) != len(by_unit):
+            raise ValueError(f"axes: expected {len(by_unit)}, one for each of {list(by_unit)}")
+        for ax, (unit, members) in zip(axes, by_unit.items()):
+            for name, values in members:
+                ax.plot(self.t, values, label=name)
+            ax.set_ylabel(f"{members[0][0]} [{unit}]" if len(members) == 1 else f"[{unit}]")
+            if len(ax.lines) > 1:
+                ax.legend()
+        return axes
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The outputs as columns over t [s], a copy; units in ``.attrs["units"]``. Needs pandas."""
+        import pandas
+
+        frame = pandas.DataFrame(dict(self), index=pandas.Index(self.t, name="t"))
+        frame.attrs["units"] = {"t": "s", **{name: self.unit(name) for name in self}}
+        return frame
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the run to ``.h5`` or ``.hdf5`` (everything) or ``.csv`` (outputs and energy)."""
         path = os.fspath(path)
@@ -173,3 +249,10 @@ def read_run(path: str | os.PathLike[str]) -> Run:
     core, notes = _core.read_run(os.fspath(path))
     warn(notes, stacklevel=2)
     return Run(core)
+
+
+def _member(items: Mapping[str, Any], name: str) -> Any:
+    try:
+        return items[name]
+    except KeyError:
+        raise KeyError(f"the run has no {name!r}; it has {', '.join(items)}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -29,6 +30,8 @@ def load(
 
     ``overrides`` and ``set`` (for names that are no Python words: ``{"crank.bar.mass": 2}``)
     replace parameters [SI], as numbers, quantities ("30 deg") or expressions.
+
+    >>> m = pg.load("slider_crank", c="320 mm", set={"rod.bar.mass": 4})
     """
     model = as_model(name_or_path, {**(set or {}), **overrides})
     model._ready()
@@ -36,8 +39,26 @@ def load(
 
 
 def models() -> list[str]:
-    """Names of the models of the zoo."""
+    """Names of the models of the zoo, as ``load`` takes them: ["andrews", "arm_spatial", …]."""
     return _core.zoo_names()
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema of the model file, for editors: ``json.dump(pg.schema(), file)``."""
+    return json.loads(_core.json_schema())
+
+
+def import_urdf(path: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> str:
+    """The model file, as text, of a robot description; written to ``out`` too where given.
+
+    ``load`` reads a ``.urdf`` directly; this is for going on with the file.
+
+    >>> text = pg.import_urdf("arm.urdf", "arm.toml")
+    """
+    model = load(path)
+    if out is not None:
+        model.save(out)
+    return model.to_toml()
 
 
 def simulate(
@@ -70,7 +91,10 @@ def simulate(
     seed:       simulate the sensors too (``Run.measured``), with noise from this seed
     progress:   True: a line on standard error; or a function of the fraction done: False stops
 
-    Releases the interpreter's lock while it computes; Ctrl-C raises KeyboardInterrupt.
+    Releases the interpreter's lock while it computes. Ctrl-C raises KeyboardInterrupt; to stop and
+    keep the run up to there, return False from ``progress``.
+
+    >>> r = pg.simulate("fourbar_f1", until=10, tol=1e-10)
     """
     model = as_model(model, set)
     core = model._ready()
@@ -108,7 +132,7 @@ def simulate(
 
 @dataclass(frozen=True)
 class Integrator:
-    """An integrator of ``simulate``."""
+    """An integrator of ``simulate``; ``order``: its error goes with the step [s] to this power."""
 
     name: str
     title: str
@@ -118,13 +142,13 @@ class Integrator:
 
 
 def integrators() -> dict[str, Integrator]:
-    """All integrators by name."""
+    """All integrators by name: ``pg.integrators()["rk4"].order``."""
     return {row[0]: Integrator(*row) for row in _core.integrators()}
 
 
 @dataclass(frozen=True)
 class Check:
-    """Mobility and health of a model at its initial pose."""
+    """Mobility and health of a model at its initial pose, q [m, rad] and v [m/s, rad/s]."""
 
     bodies: int
     joints: int
@@ -143,7 +167,11 @@ class Check:
 
 
 def check(model: Model | str | os.PathLike[str]) -> Check:
-    """Assembles a model and counts its degrees of freedom; warns of what is doubtful."""
+    """Assembles a model and counts its degrees of freedom; warns of what is doubtful.
+
+    >>> pg.check("fourbar_f1").degrees_of_freedom
+    1
+    """
     report, notes = _core.check(as_model(model)._ready())
     warn(notes, stacklevel=2)
     return Check(**report)
@@ -151,7 +179,7 @@ def check(model: Model | str | os.PathLike[str]) -> Check:
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """A static equilibrium."""
+    """A static equilibrium: q [m, rad], λ [N, N m], eigenvalues [1/s]."""
 
     q: np.ndarray  #: coordinates [m, rad]
     lam: np.ndarray  #: multipliers [N, N m]
@@ -173,7 +201,7 @@ def equilibrium(
 
 @dataclass(frozen=True)
 class InverseDynamics:
-    """Inputs that produce a motion; one row per instant where the motion was given in rows."""
+    """Inputs [N, N m] that produce a motion; rows where the motion was given in rows."""
 
     u: np.ndarray  #: all inputs [N, N m], in the order of ``names``
     lam: np.ndarray  #: multipliers [N, N m]
@@ -181,8 +209,8 @@ class InverseDynamics:
     names: list[str] = field(repr=False)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """One input by name."""
-        return self.u[..., _index(name, self.names, "input")]
+        """One input by name [N, N m]."""
+        return self.u.T[_index(name, self.names, "input")]
 
 
 def inverse_dynamics(
@@ -203,7 +231,7 @@ def inverse_dynamics(
     answer given with its residual.
     """
     core = as_model(model)._ready()
-    names = core.inputs
+    names = list(core.inputs)
     chosen = _inputs(names, actuators)
     rows = np.atleast_2d(np.asarray(q, dtype=float))
     times = np.broadcast_to(np.asarray(t, dtype=float), len(rows))
@@ -252,12 +280,47 @@ def inverse_motion(
         if not any(name.endswith(end) and name[: -len(end)] in motion for end in ("_dot", "_ddot"))
     ]
     series = [
-        (name, *(_numbers(motion.get(name + end)) for end in ("", "_dot", "_ddot")))
+        (name, *(motion.get(name + end) for end in ("", "_dot", "_ddot")))
         for name in names
     ]
-    found, notes = _core.inverse_motion(core, _numbers(t), series, _inputs(core.inputs, actuators))
+    found, notes = _core.inverse_motion(core, t, series, _inputs(list(core.inputs), actuators))
     warn(notes, stacklevel=2)
     return InverseMotion(**found)
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """One published number beside the computed one, both in ``unit``.
+
+    ``reproduced`` where they differ by no more than ``band``, which was set before the run.
+    """
+
+    case: str
+    quantity: str
+    printed: float
+    computed: float
+    unit: str
+    band: float
+    reproduced: bool
+    note: str  #: where the values differ: why
+
+
+def reproduce(key: str) -> list[Reproduced]:
+    """Published results, computed next to printed [unit of each row].
+
+    ``key``: a source ("iftomm") or one item of it ("iftomm:A01"), see ``reproductions``.
+
+    >>> all(row.reproduced or row.note for row in pg.reproduce("iftomm:A01"))
+    True
+    """
+    rows, notes = _core.reproduce(key)
+    warn(notes, stacklevel=2)
+    return [Reproduced(*row) for row in rows]
+
+
+def reproductions() -> dict[str, str]:
+    """What ``reproduce`` knows: title by "source:item"."""
+    return _core.reproductions()
 
 
 def _inputs(names: list[str], actuators: Sequence[str] | None) -> list[int]:

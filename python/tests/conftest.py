@@ -1,5 +1,11 @@
 """Models that several tests use."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
 import pantograph as pg
@@ -56,3 +62,35 @@ def fourbar(folder):
 @pytest.fixture
 def pendulum(folder):
     return pg.load(folder / "pendulum.toml")
+
+
+@pytest.fixture
+def interrupted(folder):
+    """Runs a line on the four-bar `m` in another process, interrupts it; answers the delay [s]."""
+
+    def run(line):
+        code = (
+            "import numpy as np, pantograph as pg\n"
+            f"m = pg.load({str(folder / 'fourbar.toml')!r})\n"
+            "print('ready', flush=True)\n"
+            "try:\n"
+            f"    {line}\n"
+            "except KeyboardInterrupt:\n"
+            "    print('interrupted', flush=True)\n"
+        )
+        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        try:
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(1)
+            assert child.poll() is None
+            start = time.monotonic()
+            os.kill(child.pid, signal.SIGINT)
+            assert child.stdout.readline() == "interrupted\n"
+            delay = time.monotonic() - start
+            assert child.wait(10) == 0
+            return delay
+        finally:
+            child.kill()
+            child.wait()
+
+    return run

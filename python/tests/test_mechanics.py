@@ -1,5 +1,7 @@
 """Equations of motion, check, equilibrium, inverse dynamics."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ def test_the_initial_state_closes_the_loop(fourbar):
     out = fourbar.residual(q, v)
     # Closed to the tolerance of assembly.
     assert np.abs(out["phi"]).max() < 1e-10
-    assert out["y"][fourbar.outputs.index("pin_x")] == pytest.approx(1, abs=1e-9)
+    assert out["y"][list(fourbar.outputs).index("pin_x")] == pytest.approx(1, abs=1e-9)
     q2, _ = fourbar.initial_state(guess=q)
     assert q2 == pytest.approx(q, abs=1e-10)
 
@@ -144,6 +146,23 @@ def test_inverse_motion_follows_a_run(fourbar):
     with pytest.raises(pg.ModelError) as caught:
         pg.inverse_motion(fourbar, r.t, {"thta": r["theta"]})
     assert caught.value.items[0].id == 631
+
+
+def test_the_inputs_found_along_a_motion_stop_on_ctrl_c(interrupted):
+    n = 1_000_000
+    motion = f"dict.fromkeys(('theta', 'theta_dot', 'theta_ddot'), np.zeros({n}))"
+    assert interrupted(f"pg.inverse_motion(m, np.arange({n}), {motion})") < 1
+
+
+def test_the_inputs_along_a_motion_are_views_that_outlive_the_answer(pendulum):
+    t = np.linspace(0, 1, 50)
+    found = pg.inverse_motion(pendulum, t, {"phi": np.sin(t)})
+    torque = found.inputs["motor"]
+    assert torque.base is not None and not torque.flags.writeable
+    copy = torque.copy()
+    del found
+    gc.collect()
+    assert np.array_equal(torque, copy)
 
 
 def test_a_failed_computation_is_a_numerical_error():

@@ -79,11 +79,14 @@ def test_numpy_values_describe_a_model(fourbar):
 def test_names_and_units_are_known(fourbar):
     assert fourbar.name == "fourbar"
     assert fourbar.space == "planar"
-    assert fourbar.coordinates == ["theta", "beta", "gamma"]
-    assert fourbar.speeds == ["theta_dot", "beta_dot", "gamma_dot"]
-    assert fourbar.inputs == ["motor"]
-    assert fourbar.outputs == ["theta", "theta_dot", "pin_x", "rocker_y"]
-    assert fourbar.joints == ["theta", "beta", "gamma"]
+    assert list(fourbar.coordinates) == ["theta", "beta", "gamma"]
+    assert fourbar.speeds == dict.fromkeys(("theta_dot", "beta_dot", "gamma_dot"), "rad/s")
+    assert fourbar.inputs == {"motor": "N m"}
+    assert list(fourbar.outputs) == ["theta", "theta_dot", "pin_x", "rocker_y"]
+    assert (fourbar.outputs["theta_dot"], fourbar.outputs["pin_x"]) == ("rad/s", "m")
+    assert fourbar.joints == dict.fromkeys(("theta", "beta", "gamma"), "revolute")
+    assert fourbar.constraints == {"pin": "pin"}
+    assert fourbar.forces == {}
     assert fourbar.bodies == ["crank", "coupler", "rocker"]
     assert fourbar.parameters["L"] == 2
     assert fourbar.parameters.units["m_crank"] == "kg"
@@ -131,7 +134,7 @@ def test_an_unknown_parameter_is_refused_with_a_suggestion(fourbar):
 def test_editing_a_model_leaves_its_copies_alone(fourbar):
     copy = fourbar.with_parameters(L=2.1)
     copy.output("gamma", "coordinate", of="gamma")
-    assert copy.outputs == [*fourbar.outputs, "gamma"]
+    assert list(copy.outputs) == [*fourbar.outputs, "gamma"]
     assert copy.parameters["L"] == 2.1
     assert "gamma" not in fourbar.outputs
 
@@ -170,7 +173,9 @@ def test_all_errors_are_reported_with_their_places(folder):
     assert {2, 3} <= set(items)
     assert items[3].file.endswith("broken.toml")
     assert items[3].column == 1
+    assert items[3].id == 110
     assert 'did you mean "gravity"' in items[3].message
+    assert items[3].hint == 'did you mean "gravity"?'
     assert str(items[3]) in str(caught.value)
     assert str(items[3]).startswith(f"{path}:3:1: error[E0")
     assert isinstance(caught.value, ValueError)

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Compares what the twins of an example print, and both with values from elsewhere.
+
+usage: compare.py PROGRAM SCRIPT.py
+
+Lines are `name value unit`. The twins run the same code beneath, so their numbers agree to
+round-off. `expected` knows each example's numbers from closed forms or the reference solutions.
+"""
+
+import cmath
+import csv
+import math
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROUND_OFF = {"rel_tol": 1e-9, "abs_tol": 1e-12}  # the latter for numbers that are zero
+
+
+def pendulum(_):
+    """Let go at 90°, L = 1 m: T = 4 K(sin 45°) √(L/g), K by the arithmetic-geometric mean."""
+    a, b = 1.0, math.cos(math.pi / 4)
+    while abs(a - b) > 1e-15:
+        a, b = (a + b) / 2, math.sqrt(a * b)
+    period = 4 * math.pi / (2 * a) * math.sqrt(1 / 9.81)
+    # Variable step of tolerance 1e-12 over a quarter of a swing; the event is located to 1e-10.
+    return {"period": (period, 1e-9), "lowest_point_speed": (math.sqrt(2 * 9.81), 1e-9)}
+
+
+def four_bar(_):
+    """Reference solution at 10 s: its error is 1.3e-11, ours (tolerance 1e-12) some 1e-10."""
+    text = (ROOT / "validation/reference/fourbar_f1.csv").read_text(encoding="utf-8")
+    rows = list(csv.reader(line for line in text.splitlines() if not line.startswith("#")))
+    names = [name.split()[0] for name in rows[0]]
+    at_end = dict(zip(names, map(float, rows[-1])))
+    return {name: (at_end[name], 1e-8) for name in ("theta", "theta_dot", "pin_x", "pin_y")}
+
+
+def in_code(_):
+    """The same equations with the same numbers: no difference at all."""
+    return {"difference_from_file": (0.0, 0.0)}
+
+
+def slider_crank(_):
+    """Closed-form kinematics; torque = d(energy)/dt / ω, the derivative by a complex step."""
+    r, l, k, omega, m_crank, m_rod, m_slider = 0.05, 0.15, 2000.0, 20.0, 0.5, 0.3, 0.8
+
+    def motion(t):
+        c, s = cmath.cos(omega * t), cmath.sin(omega * t)
+        sin_rod = -r * s / l  # angle of the rod against x
+        cos_rod = cmath.sqrt(1 - sin_rod**2)
+        rate_rod = -r * omega * c / (l * cos_rod)
+        x, x_dot = r * c + l * cos_rod, -r * omega * s - l * sin_rod * rate_rod
+        x_mid, y_mid = x_dot + l / 2 * sin_rod * rate_rod, r * omega * c / 2
+        kinetic = m_crank * (r * omega) ** 2 / 6 + m_slider * x_dot**2 / 2
+        kinetic += m_rod * (x_mid**2 + y_mid**2 + (l * rate_rod) ** 2 / 12) / 2
+        return x, x_dot, kinetic + k * (0.3 - x - 0.15) ** 2 / 2
+
+    found = {}
+    for i in range(7):
+        t = 0.05 * i
+        x, x_dot, _ = motion(t)
+        torque = motion(complex(t, 1e-20))[2].imag / 1e-20 / omega
+        # Loops are closed to 1e-10 or better.
+        found[f"slider_{i}"] = (x.real, 1e-9)
+        found[f"slider_speed_{i}"] = (x_dot.real, 1e-8)
+        found[f"torque_{i}"] = (torque, 1e-7)
+    # The work is integrated with the motion, to a tolerance of 1e-8.
+    found["work_of_motor"] = ((motion(0.3)[2] - motion(0)[2]).real, 1e-6)
+    return found
+
+
+def two_link_arm(_):
+    """The textbook's equations of a planar arm with two uniform links."""
+    l1, m1, l2, m2, g = 0.4, 2.0, 0.3, 1.0, 9.81
+    found = {}
+    for i in range(5):
+        t = 0.25 * i
+        a, da, dda = 0.6 * math.sin(2 * t), 1.2 * math.cos(2 * t), -2.4 * math.sin(2 * t)
+        b, db, ddb = 0.4 * (1 - math.cos(3 * t)), 1.2 * math.sin(3 * t), 3.6 * math.cos(3 * t)
+        cross = m2 * l1 * l2 / 2
+        m22 = m2 * l2**2 / 3
+        m12 = m22 + cross * math.cos(b)
+        m11 = m1 * l1**2 / 3 + m2 * l1**2 + m22 + 2 * cross * math.cos(b)
+        h = cross * math.sin(b)
+        weight2 = m2 * g * l2 / 2 * math.cos(a + b)
+        weight1 = (m1 / 2 + m2) * g * l1 * math.cos(a) + weight2
+        shoulder = m11 * dda + m12 * ddb - h * (2 * da * db + db**2) + weight1
+        elbow = m12 * dda + m22 * ddb + h * da**2 + weight2
+        found[f"shoulder_{i}"], found[f"elbow_{i}"] = (shoulder, 1e-9), (elbow, 1e-9)
+    return found
+
+
+def arm(numbers):
+    """Levers of the weights (rotations about y point downward); the spin about z is kept."""
+    g, l1, l2 = 9.81, 0.3, 0.25
+
+    def inertia(shoulder, elbow):  # of the whole arm about the vertical
+        c1, c2 = math.cos(shoulder), math.cos(shoulder + elbow)
+        upper = 2 * (0.15 * c1) ** 2 + 0.002 * (1 - c1**2) + 0.016 * c1**2
+        fore = 1 * (l1 * c1 + 0.1 * c2) ** 2 + 0.001 * (1 - c2**2) + 0.004 * c2**2
+        return 0.02 + upper + fore
+
+    shoulder, elbow = math.radians(-30), math.radians(60)
+    at_elbow = -1 * g * 0.1 * math.cos(shoulder + elbow)
+    at_shoulder = at_elbow - g * (2 * 0.15 + 1 * l1) * math.cos(shoulder)
+    # Angles at the end from where the tip is; the elbow has swung to the other side by then.
+    out, down = math.hypot(numbers["tip_x"], numbers["tip_y"]), 0.4 - numbers["tip_z"]
+    elbow_end = -math.acos((out**2 + down**2 - l1**2 - l2**2) / (2 * l1 * l2))
+    shoulder_end = math.atan2(down, out) - math.atan2(
+        l2 * math.sin(elbow_end), l1 + l2 * math.cos(elbow_end)
+    )
+    spin = 3 * inertia(shoulder, elbow) / inertia(shoulder_end, elbow_end)
+    # Statics to round-off; the motion has a tolerance of 1e-10.
+    return {
+        "hold_shoulder": (at_shoulder, 1e-9),
+        "hold_elbow": (at_elbow, 1e-9),
+        "waist_dot": (spin, 1e-7),
+    }
+
+
+EXPECTED = {
+    "01_pendulum": pendulum,
+    "02_four_bar_from_file": four_bar,
+    "03_mechanism_in_code": in_code,
+    "04_loop_spring_driver": slider_crank,
+    "05_inverse_dynamics": two_link_arm,
+    "06_arm_from_urdf": arm,
+}
+
+
+def printed(command):
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        sys.exit(f"{command}: exit {result.returncode}\n{result.stdout}{result.stderr}")
+    lines = (line.split(" ", 2) for line in result.stdout.splitlines())
+    return {name: (float(value), unit) for name, value, unit in lines}
+
+
+def main():
+    program, script = sys.argv[1:3]
+    cpp, python = printed([program]), printed([sys.executable, script])
+    failures = []
+    if list(cpp) != list(python):
+        failures.append(f"names: C++ {list(cpp)}, Python {list(python)}")
+    for name in cpp.keys() & python.keys():
+        (a, unit), (b, other) = cpp[name], python[name]
+        if unit != other or not math.isclose(a, b, **ROUND_OFF):
+            failures.append(f"{name}: C++ {a!r} {unit}, Python {b!r} {other}")
+    numbers = {name: value for name, (value, _) in cpp.items()}
+    expected = EXPECTED[pathlib.Path(script).stem](numbers)
+    for name, (value, tolerance) in expected.items():
+        if not abs(numbers[name] - value) <= tolerance:
+            failures.append(f"{name}: printed {numbers[name]!r}, expected {value!r} ± {tolerance}")
+    print("\n".join(failures) or f"{len(cpp)} numbers agree, {len(expected)} of them known otherwise")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
