@@ -3,7 +3,7 @@
 >>> import pantograph as pg
 >>> m = pg.load("fourbar_f1")
 >>> r = pg.simulate(m, until=10)
->>> r["theta"], r.units["theta"]
+>>> theta, unit = r["theta"], r.unit("theta")
 
 SI units and radians everywhere; numpy arrays in and out.
 """

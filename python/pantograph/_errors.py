@@ -48,10 +48,11 @@ class ModelError(_Failure, ValueError):
     """Bad input: a model, a data file or an argument. ``items`` holds every finding.
 
     >>> try:
-    ...     pg.load("arm.toml")
+    ...     pg.load("missing.toml")
     ... except pg.ModelError as error:
     ...     for item in error.items:
     ...         print(item.file, item.line, item.message)
+    missing.toml 0 the file does not exist
     """
 
 

@@ -71,8 +71,8 @@ class Run(Mapping[str, np.ndarray]):
     one to write on.
 
     >>> r = pg.simulate("fourbar_f1", until=10)
-    >>> r["theta"][-1], r.unit("theta")
-    >>> r.plot("theta", degrees=True)
+    >>> theta, unit = r["theta"], r.unit("theta")
+    >>> axes = r.plot("theta", degrees=True)
     >>> r.save("run.h5")
     """
 
@@ -199,7 +199,7 @@ class Run(Mapping[str, np.ndarray]):
         axes:    draw into these, as many as there are units: a second run over the first
 
         >>> axes = r.plot("theta", "theta_dot", degrees=True)
-        >>> heavier.plot("theta", "theta_dot", degrees=True, axes=axes)
+        >>> axes = another_run.plot("theta", "theta_dot", degrees=True, axes=axes)
         """
         import matplotlib.pyplot as plt
 

@@ -31,7 +31,7 @@ def load(
     ``overrides`` and ``set`` (for names that are no Python words: ``{"crank.bar.mass": 2}``)
     replace parameters [SI], as numbers, quantities ("30 deg") or expressions.
 
-    >>> m = pg.load("slider_crank", c="320 mm", set={"rod.bar.mass": 4})
+    >>> m = pg.load("fourbar_f1", g="1.62 m/s^2", set={"crank.bar.mass": 2})
     """
     model = as_model(name_or_path, {**(set or {}), **overrides})
     model._ready()

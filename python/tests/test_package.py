@@ -2,11 +2,13 @@
 
 import ast
 import dataclasses
+import doctest
 import inspect
 import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -42,6 +44,20 @@ def test_everything_public_is_documented_with_units():
         assert item.__doc__, name
         if any(kind in answer for kind in NUMBERS):
             assert re.search(r"\[.+\]|>>>|``unit``", item.__doc__), f"{name}: in which unit?"
+
+
+def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
+    for name in ("06_arm.urdf", "06_arm.loops.toml"):
+        shutil.copy(ROOT / "examples" / name, tmp_path / name.replace("06_", ""))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    run = pg.simulate("fourbar_f1", until=0.1)
+    names = {"pg": pg, "m": pg.load("fourbar_f1"), "r": run, "another_run": run}
+    texts = {"pantograph": pg.__doc__, **{name: item.__doc__ for name, item, _ in public_members()}}
+    parse, runner = doctest.DocTestParser().get_doctest, doctest.DocTestRunner(verbose=False)
+    for name, text in texts.items():
+        runner.run(parse(text, dict(names), name, None, 0))
+    assert runner.tries > 10 and runner.failures == 0
 
 
 def stub_signatures():
