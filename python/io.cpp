@@ -37,9 +37,13 @@ void bind_io(py::module_& module) {
   module.def(
       "read_run",
       [](const std::string& path) {
-        Result<Run> result = read_run(path);
-        const py::list notes = to_python(result.diagnostics());
-        return py::make_tuple(std::make_shared<Run>(value_of(std::move(result))), notes);
+        std::optional<Result<Run>> result;
+        {
+          const py::gil_scoped_release release;
+          result = read_run(path);
+        }
+        const py::list notes = to_python(result->diagnostics());
+        return py::make_tuple(std::make_shared<Run>(value_of(std::move(*result))), notes);
       },
       arg("path"));
 }

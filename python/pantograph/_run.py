@@ -190,16 +190,21 @@ class Run(Mapping[str, np.ndarray]):
         return self._core.stopped_by
 
     def plot(
-        self, *names: str, degrees: bool = False, axes: Axes | Sequence[Axes] | None = None
+        self,
+        *names: str,
+        degrees: bool = False,
+        label: str = "",
+        axes: Axes | Sequence[Axes] | None = None,
     ) -> list[Axes]:
         """Draws series over time with matplotlib: one axes per unit, below each other.
 
         names:   outputs, coordinates, speeds or multipliers; default: all outputs
         degrees: angles in deg, deg/s, deg/s² instead of rad
+        label:   what the legend says behind each name
         axes:    draw into these, as many as there are units: a second run over the first
 
-        >>> axes = r.plot("theta", "theta_dot", degrees=True)
-        >>> axes = another_run.plot("theta", "theta_dot", degrees=True, axes=axes)
+        >>> axes = r.plot("theta", "theta_dot", label="1 kg")
+        >>> axes = another_run.plot("theta", "theta_dot", label="3 kg", axes=axes)
         """
         import matplotlib.pyplot as plt
 
@@ -220,7 +225,7 @@ class Run(Mapping[str, np.ndarray]):
             raise ValueError(f"axes: expected {len(by_unit)}, one for each of {list(by_unit)}")
         for ax, (unit, members) in zip(axes, by_unit.items()):
             for name, values in members:
-                ax.plot(self.t, values, label=name)
+                ax.plot(self.t, values, label=f"{name}, {label}" if label else name)
             ax.set_ylabel(f"{members[0][0]} [{unit}]" if len(members) == 1 else f"[{unit}]")
             if len(ax.lines) > 1:
                 ax.legend()

@@ -10,6 +10,8 @@ import pytest
 
 import pantograph as pg
 
+os.environ["MPLBACKEND"] = "Agg"  # figures without a screen
+
 FOURBAR = """\
 space = "planar"
 gravity = [0, -9.81]

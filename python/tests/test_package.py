@@ -50,7 +50,6 @@ def test_the_examples_of_the_documentation_run(tmp_path, monkeypatch):
     for name in ("06_arm.urdf", "06_arm.loops.toml"):
         shutil.copy(ROOT / "examples" / name, tmp_path / name.replace("06_", ""))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "Agg")
     run = pg.simulate("fourbar_f1", until=0.1)
     names = {"pg": pg, "m": pg.load("fourbar_f1"), "r": run, "another_run": run}
     texts = {"pantograph": pg.__doc__, **{name: item.__doc__ for name, item, _ in public_members()}}

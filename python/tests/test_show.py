@@ -5,14 +5,11 @@ import re
 import sys
 import types
 
-import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import pantograph as pg
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 
 
 @pytest.fixture
@@ -55,9 +52,11 @@ def test_angles_are_drawn_in_degrees_where_asked(run):
 
 
 def test_a_second_run_is_drawn_over_the_first(run, fourbar):
-    axes = run.plot("theta")
+    axes = run.plot("theta", label="light")
     other = pg.simulate(fourbar.with_parameters(m_crank=2), until=0.5)
-    assert other.plot("theta", axes=axes) == axes
+    assert other.plot("theta", label="heavy", axes=axes) == axes
+    texts = [text.get_text() for text in axes[0].get_legend().get_texts()]
+    assert texts == ["theta, light", "theta, heavy"]
     assert other.plot("theta", axes=axes[0]) == axes
     assert len(axes[0].lines) == 3
     with pytest.raises(ValueError, match="expected 2"):
