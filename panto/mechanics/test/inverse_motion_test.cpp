@@ -116,6 +116,21 @@ TEST(InverseMotion, AMotionThatLeavesFreedomIsRefused) {
   EXPECT_EQ(r.diagnostics().items().at(0).id, 634);
 }
 
+TEST(InverseMotion, TheCallerMayEndItEarly) {
+  const DrivenFourBar b;
+  const auto w = Workspace::create(b.model, nominal(b.model));
+  const PrescribedMotion m = smooth_motion(true);
+  const std::vector<int> inputs{b.torque};
+  const auto whole = inverse_motion(*w, m, inputs);
+  const auto part = inverse_motion(*w, m, inputs, [](double done) { return done < 0.5; });
+  ASSERT_TRUE(whole.ok() && part.ok());
+  const size_t n = (m.t.size() + 1) / 2;
+  ASSERT_EQ(part->t.size(), n);
+  ASSERT_EQ(part->efforts[0].size(), n);
+  ASSERT_EQ(part->q[2].size(), n);
+  for (size_t i = 0; i < n; ++i) EXPECT_EQ(part->efforts[0][i], whole->efforts[0][i]);
+}
+
 TEST(InverseMotion, LoopsThatCannotFollowAreReported) {
   const DrivenFourBar b;
   const auto w = Workspace::create(b.model, nominal(b.model));
