@@ -14,7 +14,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = pathlib.Path(__file__).resolve().parent
-WORK = ROOT / "build" / "pip"
+BUILD = ROOT / "build" / "pip"
+WORK = BUILD / "setuptools"
 OFF = ["BUILD_TESTING", "PANTO_BUILD_APPS", "PANTO_BUILD_BENCH", "PANTO_BUILD_EXAMPLES"]
 
 
@@ -37,12 +38,9 @@ class CMakeBuild(build_ext):
                 )
 
     def configure(self):
-        build = pathlib.Path(self.build_temp)
-        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        options = ["-DCMAKE_BUILD_TYPE=Release", f"-DPython3_EXECUTABLE={sys.executable}"]
-        options += [f"-D{option}=OFF" for option in OFF]
-        subprocess.run(["cmake", "-S", ROOT, "-B", build, *generator, *options], check=True)
-        return build
+        options = [f"-DPython3_EXECUTABLE={sys.executable}", *(f"-D{name}=OFF" for name in OFF)]
+        subprocess.run(["cmake", "--preset", "release", "-B", BUILD, *options], cwd=ROOT, check=True)
+        return BUILD
 
 
 WORK.mkdir(parents=True, exist_ok=True)
