@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -160,7 +159,6 @@ def test_pip_installs_a_package_that_works_outside_the_tree(tmp_path):
     # With the objects of the tree that is tested; without PANTO_BUILD_DIR pip compiles everything.
     build = pathlib.Path(pg.__file__).resolve().parent.parent.parent
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PANTO_"))}
-    start = time.monotonic()
     subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", tmp_path], check=True)
     python = tmp_path / "bin" / "python"
     subprocess.run(
@@ -183,4 +181,3 @@ def test_pip_installs_a_package_that_works_outside_the_tree(tmp_path):
     assert theta == pg.simulate("fourbar_f1", until=0.5)["theta"][-1]
     assert reproduced
     assert models == len(pg.models())
-    assert time.monotonic() - start < 60
