@@ -31,7 +31,7 @@ export interface ChartOptions {
   zoomY?: boolean;
 }
 
-const gutter = { left: 58, right: 16, top: 22, bottom: 24, title: 18 };
+const gutter = { left: 58, right: 16, top: 22, bottom: 24, title: 16 };
 
 /** Maps values to canvas pixels. */
 export type Map1 = (value: number) => number;
@@ -72,7 +72,9 @@ export class Chart {
       },
       ...y.map((axis, k): uPlot.Axis => ({
         ...common, scale: `y${k}`, side: k ? 1 : 3, size: gutter.left, gap: 4, space: 30, values: values(axis.scale),
-        grid: k ? { show: false } : grid, ...(axis.steps ? { incrs: axis.steps } : {}),
+        ...(axis.scale === 'log' ? { ticks: { ...common.ticks, filter: decadesOnly }, grid: { ...grid, show: k === 0, filter: decadesOnly } }
+          : { grid: { ...grid, show: k === 0 } }),
+        ...(axis.steps ? { incrs: axis.steps } : {}),
       })),
     ];
     this.u = new uPlot(
@@ -184,11 +186,17 @@ function mapping(scale: AxisScale, [from, to]: Range, start: number, end: number
   return (v) => start + (v - from) * k;
 }
 
+const decade = (v: number): boolean => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
+
 /** Powers of ten; every tick when none is among them. */
 function logTicks(splits: readonly (number | null)[]): string[] {
-  const decade = (v: number): boolean => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
   const some = splits.some((v) => v !== null && decade(v));
   return splits.map((v) => (v !== null && (!some || decade(v)) ? shortPower(v) : ''));
+}
+
+/** Grid lines at powers of ten when there are more than two of them. */
+function decadesOnly(_u: uPlot, splits: number[]): (number | null)[] {
+  return splits.filter(decade).length > 2 ? splits.map((v) => (decade(v) ? v : null)) : splits;
 }
 
 function shortPower(v: number): string {

@@ -1,6 +1,8 @@
 // A mechanism on a canvas, through a parallel projection.
 import type { Camera2d } from './camera2d.ts';
-import { arrow, bearing, block, circle, hatch, hull, label, link, sensor, spiral, spring, torque, trail, type Pixel } from './glyphs2d.ts';
+import {
+  arrow, bearing, block, circle, hatch, hull, label, link, sensor, spiral, spring, torque, trail, triad, type Pixel,
+} from './glyphs2d.ts';
 import { bodyReach, groundPose, poseOf, shapeCorners, shapePose, worldPlace, type Box } from './mechanism.ts';
 import { add, apply, clamp, compose, dot, orthogonal, rotate, scale, sub, unit, type Pose, type Vec3 } from './math.ts';
 import { formatNumber } from './format.ts';
@@ -401,9 +403,13 @@ export class Drawing2d {
     }
   }
 
-  /** Bar of a round length, and the direction of gravity. */
+  /** Bar of a round length, the axes of a spatial model, and the direction of gravity. */
   private legend(): void {
     const { ctx, camera, c } = this;
+    if (camera.spatial) {
+      const { right, up, toEye } = camera;
+      triad(ctx, [52, camera.height - 84], [0, 1, 2].map((k) => [right[k], -up[k], toEye[k]]), c);
+    }
     const length = roundStep(70 / camera.zoom);
     const pixels = length * camera.zoom;
     const [x, y] = [18, camera.height - 18];

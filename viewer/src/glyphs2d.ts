@@ -294,6 +294,21 @@ function pictogram(type: string): (number[] | Pixel[])[] {
   }
 }
 
+/** Directions of x, y and z: right, down and towards the eye of each unit vector. */
+export function triad(ctx: Context, p: Pixel, axes: number[][], c: Colors): void {
+  ctx.font = '600 11px system-ui, sans-serif';
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  const hues = [c.force, c.spring, c.accent];
+  const order = [0, 1, 2].sort((a, b) => axes[a][2] - axes[b][2]);
+  for (const k of order) {
+    const [x, y] = axes[k];
+    const length = Math.hypot(x, y);
+    if (length > 0.08) arrow(ctx, p, [x, y], 24 * length, 3, hues[k]);
+    label(ctx, 'xyz'[k], [p[0] + 33 * x, p[1] + 33 * y], hues[k], c.surface);
+  }
+}
+
 /** Text that stays readable on top of lines. */
 export function label(ctx: Context, text: string, [x, y]: Pixel, color: string, halo: string): void {
   ctx.lineJoin = 'round';

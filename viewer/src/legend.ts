@@ -6,9 +6,12 @@ export interface LegendItem {
   name: string;
   color: number;
   dash: number[];
-  points: boolean;
+  mark: 'line' | 'dot' | 'cross' | 'circle';
   shown: boolean;
 }
+
+const ring = (r: number): string => `M${9 - r} 5a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+const marks = { line: 'M0 5h18', dot: ring(3), circle: ring(3.5), cross: 'M5.5 1.5l7 7M5.5 8.5l7-7' };
 
 export class Legend {
   readonly element = el('div', { class: 'legend', role: 'group', 'aria-label': 'Curves' });
@@ -18,9 +21,7 @@ export class Legend {
   constructor(readonly items: LegendItem[], private readonly changed: () => void) {
     this.values = items.map(() => el('span', { class: 'value' }));
     this.buttons = items.map((item, k) => {
-      const swatch = item.points
-        ? svg('circle', { cx: 9, cy: 5, r: 3, class: 'mark' })
-        : svg('line', { x1: 0, x2: 18, y1: 5, y2: 5, 'stroke-dasharray': item.dash.join(' ') });
+      const swatch = svg('path', { d: marks[item.mark], class: item.mark, 'stroke-dasharray': item.dash.join(' ') || undefined });
       const paint = (): void => swatch.style.setProperty('--swatch', cycle(colors().series, item.color));
       paint();
       onThemeChange(paint);

@@ -22,17 +22,17 @@ function setPose(object: Group | Mesh, pose: Pose): void {
   m.decompose(object.position, object.quaternion, new Vector3());
 }
 
-/** A coil of unit length and unit radius about y. */
+/** A coil about y with straight ends. */
 class Coil extends Curve<Vector3> {
-  constructor() {
+  constructor(private readonly length: number, private readonly radius: number) {
     super();
   }
 
   override getPoint(t: number, target = new Vector3()): Vector3 {
     const f = Math.min(1, Math.max(0, (t - 0.08) / 0.84));
-    const r = t < 0.08 ? t / 0.08 : t > 0.92 ? (1 - t) / 0.08 : 1;
+    const r = this.radius * (t < 0.08 ? Math.max(0, t - 0.06) / 0.02 : t > 0.92 ? Math.max(0, 0.94 - t) / 0.02 : 1);
     const angle = 2 * Math.PI * 8 * f;
-    return target.set(r * Math.cos(angle), t, r * Math.sin(angle));
+    return target.set(r * Math.cos(angle), this.length * t, r * Math.sin(angle));
   }
 }
 
@@ -195,8 +195,11 @@ export class Mechanism3d {
         put(this.mesh(new BoxGeometry(2.8 * g, 2.8 * g, 2.8 * g), pin));
         break;
       case 'distance': {
-        const bar = this.mesh(new CylinderGeometry(0.45 * g, 0.45 * g, 1, 12), c.pin);
-        this.between(bar, j, 1);
+        this.between(j, (length) => {
+          const bar = this.mesh(new CylinderGeometry(0.45 * g, 0.45 * g, length, 12), c.pin);
+          bar.position.y = length / 2;
+          return [bar];
+        });
         break;
       }
       default:
@@ -220,17 +223,22 @@ export class Mechanism3d {
     }
   }
 
-  /** Keeps an object of unit length along y stretched between two places. */
-  private between(object: Mesh | Group, ends: { a: Spring['a']; b: Spring['b'] }, radius: number): void {
-    this.root.add(object);
+  /** Keeps parts, made along y for the length at first, between two places. */
+  private between(ends: { a: Spring['a']; b: Spring['b'] }, make: (length: number) => Mesh[]): void {
+    const group = new Group();
+    let made = 0;
+    this.root.add(group);
     this.followers.push((poses) => {
-      const [a, b] = [worldPlace(poses, ends.a), worldPlace(poses, ends.b)];
-      const d = sub(b, a);
-      const centred = object instanceof Mesh && object.geometry instanceof CylinderGeometry;
-      object.position.copy(v3(a));
-      if (centred) object.position.addScaledVector(v3(d), 0.5);
-      object.quaternion.copy(turnTo(unit(d, [0, 1, 0])));
-      object.scale.set(radius, Math.max(norm(d), 1e-9), radius);
+      const a = worldPlace(poses, ends.a);
+      const d = sub(worldPlace(poses, ends.b), a);
+      const length = Math.max(norm(d), 1e-6 * this.scene.size);
+      if (made === 0) {
+        made = length;
+        group.add(...make(length));
+      }
+      group.position.copy(v3(a));
+      group.quaternion.copy(turnTo(unit(d, [0, 1, 0])));
+      group.scale.set(1, length / made, 1);
     });
   }
 
@@ -244,17 +252,19 @@ export class Mechanism3d {
       this.parent(s.a.body).add(ring);
       return;
     }
-    const group = new Group();
     const parts = s.parts ?? 'spring';
-    if (parts !== 'damper') group.add(this.mesh(new TubeGeometry(new Coil(), 320, 0.16, 8), color));
-    if (parts !== 'spring') {
-      const cup = this.mesh(new CylinderGeometry(0.75, 0.75, 0.45, 20), color);
-      const stem = this.mesh(new CylinderGeometry(0.28, 0.28, 1, 12), color);
-      cup.position.y = 0.42;
-      stem.position.y = 0.5;
-      group.add(cup, stem);
-    }
-    this.between(group, s, 1.8 * g);
+    this.between(s, (length) => {
+      const meshes: Mesh[] = [];
+      if (parts !== 'damper') meshes.push(this.mesh(new TubeGeometry(new Coil(length, 1.7 * g), 400, 0.28 * g, 8), color));
+      if (parts !== 'spring') {
+        const cup = this.mesh(new CylinderGeometry(1.1 * g, 1.1 * g, 0.45 * length, 20), color);
+        const stem = this.mesh(new CylinderGeometry(0.4 * g, 0.4 * g, length, 12), color);
+        cup.position.y = 0.42 * length;
+        stem.position.y = 0.5 * length;
+        meshes.push(cup, stem);
+      }
+      return meshes;
+    });
   }
 
   private load(f: Load): void {
@@ -269,10 +279,10 @@ export class Mechanism3d {
       group.add(head);
       group.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), v3(unit(f.direction ?? [0, 0, 1], [0, 0, 1])));
     } else if (f.direction) {
-      const shaft = this.mesh(new CylinderGeometry(0.45 * g, 0.45 * g, 9 * g, 14), color);
-      shaft.position.y = 4.5 * g;
+      const shaft = this.mesh(new CylinderGeometry(0.45 * g, 0.45 * g, 12 * g, 14), color);
+      shaft.position.y = 6 * g;
       const head = this.mesh(new ConeGeometry(1.3 * g, 3.4 * g, 20), color);
-      head.position.y = 10 * g;
+      head.position.y = 13 * g;
       group.add(shaft, head);
       group.quaternion.copy(turnTo(f.direction));
     } else group.add(this.mesh(new TorusGeometry(2.6 * g, 0.35 * g, 10, 36), color));

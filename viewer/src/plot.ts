@@ -63,9 +63,12 @@ interface Lane {
   axes: { title: string; scale: AxisScale; unit: string; steps?: number[] }[];
   /** Curves of each axis. */
   curves: Curve[][];
+  height: number;
 }
 
-const height = { single: 216, stacked: 158 };
+const height = { single: 214, stacked: 156, magnitude: 226 };
+/** What the abscissae take, which only the lowest plot has. */
+const foot = 34;
 
 export class PlotView {
   readonly element: HTMLElement;
@@ -82,7 +85,7 @@ export class PlotView {
   ) {
     this.legend = new Legend(
       items.map(({ series, name }, k) => ({
-        name, color: colorOf(items.map((i) => i.series), k), dash: dashOf(series, k), points: series.points, shown: !series.hidden,
+        name, color: colorOf(items.map((i) => i.series), k), dash: dashOf(series, k), mark: series.points ? 'dot' : 'line', shown: !series.hidden,
       })),
       () => this.refresh());
     this.charts = lanes.map((lane, k) => this.chart(title, lane, k));
@@ -115,7 +118,7 @@ export class PlotView {
     const shown = (c: Curve): boolean => this.legend.items[c.item].shown;
     return new Chart({
       label: `${title}: ${lane.curves.flat().map((c) => c.series.name).join(', ')}`,
-      height: (this.lanes.length > 1 ? height.stacked : height.single) - (last ? 0 : 36),
+      height: lane.height - (last ? 0 : foot),
       xTitle: last ? labelled(this.x.name, this.x.unit) : null, xScale: this.xScale,
       xRange: () => this.window1.current,
       y: lane.axes.map((axis, a) => ({
@@ -182,7 +185,9 @@ export function plotPanel(
     title: axisTitle([...new Set(of(unit).map((c) => c.series.name))], unit), scale: panel.yscale, unit,
   });
   const groups = units.length > 2 ? units.map((u) => [u]) : [units];
-  const lanes = groups.filter((g) => g.length).map((g): Lane => ({ axes: g.map(axis), curves: g.map(of) }));
+  const lanes = groups.filter((g) => g.length).map((g): Lane => ({
+    axes: g.map(axis), curves: g.map(of), height: groups.length > 1 ? height.stacked : height.single,
+  }));
   return new PlotView(
     panel.title, panel.x, panel.xscale, lanes, panel.series.map((series, k) => ({ series, name: names[k] })), window1,
     (item, x) => valueWithBand(panel.series[item], x), seek);
@@ -196,7 +201,10 @@ export function frfPanel(panel: FrfPanel, names: readonly string[], window1: Win
   const phase = { title: axisTitle(['phase'], 'deg'), scale: 'linear' as const, unit: 'deg', steps: [15, 30, 45, 90, 180, 360, 720, 1440] };
   return new PlotView(
     panel.title, panel.x, 'log',
-    [{ axes: [magnitude], curves: [curves('magnitude')] }, { axes: [phase], curves: [curves('phase')] }],
+    [
+      { axes: [magnitude], curves: [curves('magnitude')], height: height.magnitude },
+      { axes: [phase], curves: [curves('phase')], height: height.stacked },
+    ],
     panel.series.map((s, k) => ({ series: s.magnitude, name: names[k] })), window1,
     (item, x) => {
       const s = panel.series[item];

@@ -7,7 +7,7 @@ import { Legend } from './legend.ts';
 import { colors, cycle, fade, onThemeChange } from './theme.ts';
 import type { ScatterPanel, ScatterSeries } from './types.ts';
 
-const height = 320;
+const height = 340;
 
 export class ScatterView {
   readonly element: HTMLElement;
@@ -22,7 +22,7 @@ export class ScatterView {
 
   constructor(private readonly panel: ScatterPanel) {
     this.legend = new Legend(
-      panel.series.map((s, k) => ({ name: s.name, color: k, dash: [], points: true, shown: true })), () => this.zoom(this.window2));
+      panel.series.map((s, k) => ({ name: s.name, color: k, dash: [], mark: s.mark, shown: true })), () => this.zoom(this.window2));
     this.limits = this.findLimits();
     this.chart = new Chart({
       label: panel.title, height, xTitle: labelled(panel.x.name, panel.x.unit), xScale: 'linear', zoomY: true,
@@ -34,7 +34,7 @@ export class ScatterView {
       reset: () => this.zoom(null),
     }, this.width);
     this.holder.append(this.chart.element);
-    this.element = el('div', { class: 'plot' }, this.legend.element, this.reset, this.holder, this.readout);
+    this.element = el('div', { class: panel.equal ? 'plot square' : 'plot' }, this.legend.element, this.reset, this.holder, this.readout);
     onThemeChange(() => this.chart.refresh());
   }
 

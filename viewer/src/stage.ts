@@ -184,8 +184,21 @@ export class Stage {
       tool('Fit (F)', icons.fit, () => view.fit()));
     this.element.append(
       ...(this.report.motions.length && this.shapes ? [this.tabs()] : []),
-      el('div', { class: 'frame' }, view.element, tools, this.ghostKey()),
+      el('div', { class: 'frame' }, view.element, tools, this.ghostKey(), this.stamp()),
       this.transport(), this.options(), ...(this.shapes ? [this.modeList()] : []));
+  }
+
+  /** Names the instant or the mode of a printed frame. */
+  private stamp(): HTMLElement {
+    const stamp = el('p', { class: 'stamp' });
+    this.updates.push(() => {
+      const mode = this.shapes?.modes.list[this.selectedMode];
+      const { time, length } = this.clock;
+      stamp.textContent = mode
+        ? `${mode.label}${mode.frequency_hz === undefined ? '' : `, ${formatQuantity(mode.frequency_hz, 'Hz')}`}`
+        : length > 0 ? `t = ${formatTime(time, length)} s` : '';
+    });
+    return stamp;
   }
 
   private tabs(): HTMLElement {

@@ -1,16 +1,16 @@
 // The spatial drawing: WebGL, with lines, signs and names on a flat canvas above it.
 import {
-  AmbientLight, Box3, BufferAttribute, BufferGeometry, Color, DirectionalLight, HemisphereLight, LineBasicMaterial, LineSegments,
+  AmbientLight, BufferAttribute, BufferGeometry, Color, DirectionalLight, HemisphereLight, LineBasicMaterial, LineSegments,
   Mesh, PCFShadowMap, PerspectiveCamera, PlaneGeometry, Scene as Stage, ShadowMaterial, Vector3, WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { el } from './dom.ts';
 import { floorGrid, placedLabels, type Travel } from './draw2d.ts';
-import { circle, label, sensor, trail } from './glyphs2d.ts';
+import { circle, label, sensor, trail, triad } from './glyphs2d.ts';
 import { worldPlace, type Box } from './mechanism.ts';
-import { add, cross, orthogonal, scale, unit, type Vec3 } from './math.ts';
+import { add, cross, dot, orthogonal, scale, sub, unit, type Vec3 } from './math.ts';
 import { Mechanism3d } from './objects3d.ts';
-import { colors, currentTheme, cycle, fade, onThemeChange } from './theme.ts';
+import { colors, cycle, fade, onThemeChange } from './theme.ts';
 import type { Scene } from './types.ts';
 import type { Picture, View } from './view.ts';
 
@@ -94,17 +94,22 @@ export class View3d implements View {
   fit(): void {
     const { low, high } = this.box;
     const centre = scale(add(low, high), 0.5);
-    const corners = new Box3(new Vector3(...low), new Vector3(...high));
-    const radius = Math.max(corners.getSize(new Vector3()).length() / 2, 0.2 * this.scene.size);
-    const up = unit(this.scene.up, [0, 0, 1]);
-    const side = orthogonal(up);
-    const other = cross(up, side);
-    const from = unit(add(add(scale(side, 0.62), scale(other, -0.72)), scale(up, 0.42)));
-    const half = Math.atan(Math.tan((this.eye.fov * Math.PI) / 360) * Math.min(1, this.eye.aspect));
-    const distance = (1.02 * radius) / Math.sin(half);
+    const vertical = unit(this.scene.up, [0, 0, 1]);
+    const side = orthogonal(vertical);
+    const toEye = unit(add(add(scale(side, 0.62), scale(cross(vertical, side), -0.72)), scale(vertical, 0.42)));
+    const right = unit(cross(vertical, toEye));
+    const up = cross(toEye, right);
+    // As near as all corners of the box allow, with air for the signs.
+    const tangent = 0.92 * Math.tan((this.eye.fov * Math.PI) / 360);
+    let distance = (0.2 * this.scene.size) / tangent;
+    for (let k = 0; k < 8; ++k) {
+      const d = sub([(k & 1 ? low : high)[0], (k & 2 ? low : high)[1], (k & 4 ? low : high)[2]], centre);
+      const spread = Math.max(Math.abs(dot(d, right)) / this.eye.aspect, Math.abs(dot(d, up)));
+      distance = Math.max(distance, dot(d, toEye) + spread / tangent);
+    }
     this.eye.near = distance / 100;
     this.eye.far = distance * 20;
-    this.eye.position.set(...add(centre, scale(from, distance)));
+    this.eye.position.set(...add(centre, scale(toEye, distance)));
     this.controls.target.set(...centre);
     this.eye.updateProjectionMatrix();
     this.controls.update();
@@ -150,9 +155,9 @@ export class View3d implements View {
 
     const side = orthogonal(up);
     const other = cross(up, side);
-    const sky = new HemisphereLight(0xffffff, 0x8a94a3, 1.5);
+    const sky = new HemisphereLight(0xffffff, 0xa4adb8, 2);
     sky.position.set(...up);
-    const sun = new DirectionalLight(0xffffff, 2.1);
+    const sun = new DirectionalLight(0xffffff, 2.2);
     const reach = grid.half * 1.2;
     const centre = scale(add(this.box.low, this.box.high), 0.5);
     sun.position.set(...add(centre, scale(add(add(scale(up, 1.6), scale(side, 0.9)), scale(other, -0.35)), reach)));
@@ -163,7 +168,7 @@ export class View3d implements View {
     sun.shadow.normalBias = 0.002 * reach;
     sun.shadow.radius = 3;
     Object.assign(sun.shadow.camera, { left: -reach, right: reach, top: reach, bottom: -reach, near: 0.01 * reach, far: 6 * reach });
-    this.stage.add(new AmbientLight(0xffffff, 0.5), sky, sun, sun.target);
+    this.stage.add(new AmbientLight(0xffffff, 0.7), sky, sun, sun.target);
   }
 
   private render(): void {
@@ -171,7 +176,6 @@ export class View3d implements View {
     const c = colors();
     this.stage.background = new Color(c.surface);
     this.floorMaterial.color.set(c.grid);
-    this.renderer.toneMappingExposure = currentTheme() === 'dark' ? 0.9 : 1;
     this.renderer.render(this.stage, this.eye);
     this.drawOverlay(this.picture);
   }
@@ -197,6 +201,8 @@ export class View3d implements View {
       ctx.setLineDash([]);
       circle(ctx, here, 3.5, color, c.surface);
     }
+    const axes = this.eye.matrixWorldInverse.elements;
+    triad(ctx, [44, this.height - 44], [0, 4, 8].map((k) => [axes[k], -axes[k + 1], axes[k + 2]]), c);
     const solid = picture.layers.find((l) => l.ghost === 0);
     if (!solid) return;
     for (const s of this.scene.sensors) sensor(ctx, this.project(worldPlace(solid.poses, s)), s.type, 6, c);
