@@ -23,17 +23,15 @@ export function formatTicks(values: readonly (number | null)[]): string[] {
   return values.map((v) => {
     if (v === null) return '';
     if (Math.abs(v) < step * 1e-6) return '0';
-    if (!exponential) return v.toFixed(clampDigits(-Math.floor(Math.log10(step) + 1e-9), step));
+    if (!exponential) return v.toFixed(decimals(step));
     const power = Math.floor(Math.log10(Math.abs(v)) + 1e-9);
-    const mantissa = v / 10 ** power;
-    const places = Math.max(0, Math.min(8, power - Math.floor(Math.log10(step) + 1e-9)));
-    return `${Number(mantissa.toFixed(places))}e${power}`;
+    return `${Number((v / 10 ** power).toFixed(decimals(step / 10 ** power)))}e${power}`;
   });
 }
 
-function clampDigits(places: number, step: number): number {
-  let n = Math.max(0, Math.min(10, places));
-  // A step such as 0.25 needs one digit more than its size tells.
+/** Decimals that multiples of a step need: 0.5 one, 0.25 two. */
+function decimals(step: number): number {
+  let n = Math.max(0, Math.min(10, -Math.floor(Math.log10(step) + 1e-9)));
   while (n < 10 && Math.abs(step * 10 ** n - Math.round(step * 10 ** n)) > 1e-6 * step * 10 ** n) ++n;
   return n;
 }
