@@ -1,7 +1,7 @@
 // Bars by category, side by side, with whiskers.
 import { el, svg } from './dom.ts';
 import { formatQuantity, formatTicks, formatUnit } from './format.ts';
-import { roundStep } from './draw2d.ts';
+import { roundStep } from './math.ts';
 import type { BarsPanel } from './types.ts';
 
 const size = { height: 250, left: 58, right: 12, top: 26, bottom: 30 };

@@ -1,6 +1,7 @@
 // Axes, grid, zoom and hover of one plot (uPlot); what is drawn in it comes from the caller.
 import uPlot from 'uplot';
 import { formatTicks, formatUnit } from './format.ts';
+import { roundStep } from './math.ts';
 import { colors } from './theme.ts';
 import type { AxisScale } from './types.ts';
 
@@ -53,6 +54,8 @@ export class Chart {
     const common = { stroke: ink, grid, ticks: { ...grid, size: 4 }, font: '11px system-ui, sans-serif', labelFont: '11px system-ui, sans-serif' };
     const values = (scale: AxisScale) => (_u: uPlot, splits: number[]): string[] =>
       scale === 'log' ? logTicks(splits) : formatTicks(splits);
+    const ticking = (scale: AxisScale): Partial<uPlot.Axis> =>
+      scale === 'log' ? { splits: (_u, _axis, low, high) => logSplits(low, high), filter: (_u, splits) => splits } : {};
     const distr = (scale: AxisScale): 1 | 3 => (scale === 'log' ? 3 : 1);
     const scales: Record<string, uPlot.Scale> = {
       x: { time: false, distr: distr(xScale), range: () => [...options.xRange()] as [number, number] },
@@ -65,16 +68,14 @@ export class Chart {
     });
     const axes: uPlot.Axis[] = [
       {
-        ...common, scale: 'x', space: 56, gap: 3,
+        ...common, scale: 'x', space: 56, gap: 3, ...ticking(xScale),
         ...(xTitle === null
           ? { size: 6, values: (_u: uPlot, splits: number[]) => splits.map(() => '') }
           : { size: gutter.bottom, values: values(xScale), label: xTitle, labelSize: gutter.title, labelGap: 0 }),
       },
       ...y.map((axis, k): uPlot.Axis => ({
         ...common, scale: `y${k}`, side: k ? 1 : 3, size: gutter.left, gap: 4, space: 30, values: values(axis.scale),
-        ...(axis.scale === 'log' ? { ticks: { ...common.ticks, filter: decadesOnly }, grid: { ...grid, show: k === 0, filter: decadesOnly } }
-          : { grid: { ...grid, show: k === 0 } }),
-        ...(axis.steps ? { incrs: axis.steps } : {}),
+        grid: { ...grid, show: k === 0 }, ...(axis.steps ? { incrs: axis.steps } : {}), ...ticking(axis.scale),
       })),
     ];
     this.u = new uPlot(
@@ -188,15 +189,29 @@ function mapping(scale: AxisScale, [from, to]: Range, start: number, end: number
 
 const decade = (v: number): boolean => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
 
-/** Powers of ten; every tick when none is among them. */
-function logTicks(splits: readonly (number | null)[]): string[] {
-  const some = splits.some((v) => v !== null && decade(v));
-  return splits.map((v) => (v !== null && (!some || decade(v)) ? shortPower(v) : ''));
+/** Powers of ten, with 2 … 9 between them when they are few, or a linear scale within less than a decade. */
+export function logSplits(low: number, high: number): number[] {
+  const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
+  const stride = Math.max(1, Math.ceil((last - first) / 8));
+  const factors = last - first < 4 ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [1];
+  const splits: number[] = [];
+  for (let power = first - 1; power <= last; power += factors.length > 1 ? 1 : stride) {
+    // Written out, so that 10⁻⁵ is exactly that.
+    for (const k of factors) {
+      const v = Number(`${k}e${power}`);
+      if (v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9)) splits.push(v);
+    }
+  }
+  if (splits.length > 2) return splits;
+  const step = roundStep((high - low) / 5);
+  const start = Math.ceil(low / step - 1e-9);
+  return Array.from({ length: Math.max(0, Math.floor(high / step + 1e-9) - start + 1) }, (_, k) => (start + k) * step);
 }
 
-/** Grid lines at powers of ten when there are more than two of them. */
-function decadesOnly(_u: uPlot, splits: number[]): (number | null)[] {
-  return splits.filter(decade).length > 2 ? splits.map((v) => (decade(v) ? v : null)) : splits;
+/** Powers of ten; every tick when none or one is among them. */
+function logTicks(splits: readonly (number | null)[]): string[] {
+  const some = splits.filter((v) => v !== null && decade(v)).length > 1;
+  return splits.map((v) => (v !== null && (!some || decade(v)) ? shortPower(v) : ''));
 }
 
 function shortPower(v: number): string {

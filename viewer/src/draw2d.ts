@@ -4,7 +4,7 @@ import {
   arrow, bearing, block, circle, hatch, hull, label, link, sensor, spiral, spring, torque, trail, triad, type Pixel,
 } from './glyphs2d.ts';
 import { bodyReach, groundPose, poseOf, shapeCorners, shapePose, worldPlace, type Box } from './mechanism.ts';
-import { add, apply, clamp, compose, dot, orthogonal, rotate, scale, sub, unit, type Pose, type Vec3 } from './math.ts';
+import { add, apply, clamp, compose, dot, orthogonal, rotate, roundStep, scale, sub, unit, type Pose, type Vec3 } from './math.ts';
 import { formatNumber } from './format.ts';
 import { colors, cycle, fade, isColor, mix, type Colors } from './theme.ts';
 import type { Joint, Scene, Shape } from './types.ts';
@@ -433,12 +433,6 @@ export class Drawing2d {
     ctx.font = 'italic 12px system-ui, sans-serif';
     label(ctx, 'g', [corner[0] + 12, corner[1]], c.muted, c.surface);
   }
-}
-
-/** The next of 1, 2, 5 · 10ⁿ above a length. */
-export function roundStep(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return power * ([1, 2, 5].find((k) => k * power >= least * 0.999) ?? 10);
 }
 
 function formatLength(metres: number): string {

@@ -73,3 +73,9 @@ export function rotationFromVector(v: Vec3): Rotation {
 }
 
 export const clamp = (x: number, low: number, high: number): number => Math.min(high, Math.max(low, x));
+
+/** The next of 1, 2, 5 · 10ⁿ at or above a number. */
+export function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * ([1, 2, 5].find((k) => k * power >= least * 0.999) ?? 10);
+}

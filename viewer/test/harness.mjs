@@ -3,15 +3,14 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { inflateSync } from 'node:zlib';
 import { launch } from '../browser.mjs';
 import { writeReport } from './samples.mjs';
 
 let browser;
-let decoder;
 let count = 0;
 before(async () => {
   browser = await launch();
-  decoder = await browser.newPage();
 });
 after(() => browser?.close());
 
@@ -44,16 +43,34 @@ export async function setTime(page, t) {
 
 /** Pixels of a part of the page: {width, height, at(x, y) → [r, g, b]}. */
 export async function pixels(page, clip) {
-  const png = (await page.screenshot({ clip })).toString('base64');
-  const { width, height, data } = await decoder.evaluate(async (text) => {
-    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-    const image = await createImageBitmap(new Blob([bytes], { type: 'image/png' }));
-    const canvas = new OffscreenCanvas(image.width, image.height);
-    const ctx = canvas.getContext('2d');
-    ctx.drawImage(image, 0, 0);
-    return { width: image.width, height: image.height, data: [...ctx.getImageData(0, 0, image.width, image.height).data] };
-  }, png);
-  return { width, height, at: (x, y) => data.slice(4 * (y * width + x), 4 * (y * width + x) + 3) };
+  return decodePng(await page.screenshot({ clip }));
+}
+
+/** PNG as Chromium writes it: 8 bits, RGB or RGBA, not interlaced. */
+function decodePng(file) {
+  const parts = [];
+  let [width, height, n] = [0, 0, 0];
+  for (let at = 8; at < file.length; at += 12 + file.readUInt32BE(at)) {
+    const [length, type] = [file.readUInt32BE(at), file.toString('latin1', at + 4, at + 8)];
+    if (type === 'IHDR') [width, height, n] = [file.readUInt32BE(at + 8), file.readUInt32BE(at + 12), file[at + 17] === 6 ? 4 : 3];
+    if (type === 'IDAT') parts.push(file.subarray(at + 8, at + 8 + length));
+  }
+  const raw = inflateSync(Buffer.concat(parts));
+  const row = n * width;
+  const data = new Uint8Array(row * height);
+  for (let y = 0; y < height; ++y) {
+    const filter = raw[y * (row + 1)];
+    for (let k = 0; k < row; ++k) {
+      const left = k >= n ? data[y * row + k - n] : 0;
+      const above = y ? data[(y - 1) * row + k] : 0;
+      const corner = k >= n && y ? data[(y - 1) * row + k - n] : 0;
+      const p = left + above - corner;
+      const [a, b, c] = [Math.abs(p - left), Math.abs(p - above), Math.abs(p - corner)];
+      const guess = [0, left, above, (left + above) >> 1, a <= b && a <= c ? left : b <= c ? above : corner][filter];
+      data[y * row + k] = raw[y * (row + 1) + 1 + k] + guess;
+    }
+  }
+  return { width, height, at: (x, y) => [...data.subarray(n * (y * width + x), n * (y * width + x) + 3)] };
 }
 
 export const hex = (c) => [1, 3, 5].map((k) => parseInt(c.slice(k, k + 2), 16));
@@ -71,6 +88,26 @@ export function find(picture, wanted, tolerance = 40) {
       x += i + 0.5;
       y += j + 0.5;
     }
+  }
+  return { n, x: x / n, y: y / n };
+}
+
+/** Size and centre of the patch of one colour around a pixel. */
+export function patch(picture, x0, y0, tolerance = 40) {
+  const wanted = picture.at(x0, y0);
+  const seen = new Set();
+  const todo = [[x0, y0]];
+  let [n, x, y] = [0, 0, 0];
+  while (todo.length) {
+    const [i, j] = todo.pop();
+    const key = j * picture.width + i;
+    if (i < 0 || j < 0 || i >= picture.width || j >= picture.height || seen.has(key)) continue;
+    seen.add(key);
+    if (distance(picture.at(i, j), wanted) > tolerance) continue;
+    n += 1;
+    x += i + 0.5;
+    y += j + 0.5;
+    todo.push([i + 1, j], [i - 1, j], [i, j + 1], [i, j - 1]);
   }
   return { n, x: x / n, y: y / n };
 }

@@ -45,7 +45,7 @@ test('the pointer in a plot moves the animation and the cursor of every plot', a
 test('playing moves the cursor; the pointer does not disturb it; speed counts', async () => {
   const page = await open(fourbarReport());
   await page.evaluate(() => {
-    window.pantograph.setSpeed(5);
+    window.pantograph.setSpeed(2);
     window.pantograph.play();
   });
   await page.waitForFunction(() => window.pantograph.time > 0.5, undefined, { timeout: 5000 });
