@@ -1,9 +1,9 @@
 // The moving mechanism with everything that steers it: transport, ghosts, paths, names, mode shapes.
 import { el, icon } from './dom.ts';
-import { travels } from './draw2d.ts';
+import { travels, type Travel } from './draw2d.ts';
 import { formatNumber, formatQuantity, formatTime } from './format.ts';
 import { locate, lowerBound, upperBound } from './interpolate.ts';
-import { boundingBox, groundPose, namedPlaces, path, posesAt, sampledFrames, worldPlace } from './mechanism.ts';
+import { boundingBox, groundPose, namedPlaces, path, posesAt, sampledFrames, worldPlace, type Box } from './mechanism.ts';
 import type { Pose, Vec3 } from './math.ts';
 import { ModeShapes } from './modes.ts';
 import { Playback, speeds } from './playback.ts';
@@ -22,6 +22,18 @@ const icons = {
   loop: 'M17 3l3 3-3 3M4 12V9a3 3 0 0 1 3-3h13M7 21l-3-3 3-3M20 12v3a3 3 0 0 1-3 3H4',
   fit: 'M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5', larger: 'M12 5v14M5 12h14', smaller: 'M5 12h14',
 };
+
+/** Spatial models with WebGL where the browser has it and can start it; everything else flat. */
+function makeView(scene: Scene, box: Box, travel: Travel): View {
+  if (scene.space === 'spatial' && hasWebGL()) {
+    try {
+      return new View3d(scene, box, travel);
+    } catch {
+      // The browser announced WebGL but does not give it.
+    }
+  }
+  return new View2d(scene, box, travel);
+}
 
 export class Stage {
   readonly element = el('section', { class: 'stage', 'aria-label': 'Mechanism' });
@@ -50,7 +62,7 @@ export class Stage {
     ];
     const all = frames();
     const [box, travel] = [boundingBox(scene, all), travels(scene, all)];
-    this.view = scene.space === 'spatial' && hasWebGL() ? new View3d(scene, box, travel) : new View2d(scene, box, travel);
+    this.view = makeView(scene, box, travel);
     if (this.shapes && report.motions.length === 0) this.selectedMode = 0;
     this.build();
     clock.onChange(() => this.invalidate());

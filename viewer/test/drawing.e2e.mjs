@@ -230,6 +230,27 @@ test('without WebGL a spatial model is drawn in parallel projection and can be t
   await close(page);
 });
 
+test('a browser that refuses WebGL gets the flat drawing', async () => {
+  // Once it has none, once it promises it and gives it only to the first who asks.
+  for (const given of [0, 1]) {
+    const page = await open(spatialReport(), {
+      init: `{
+        let left = ${given};
+        const original = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+          if (/webgl/.test(kind) && left-- <= 0) return null;
+          return original.call(this, kind, ...rest);
+        };
+      }`,
+    });
+    assert.equal(await page.evaluate(() => window.pantograph.view), '2d');
+    const view = await page.locator('.view').boundingBox();
+    assert.ok(find(await pixels(page, view), await color(page, 'body-1'), 30).n > 50, 'it is drawn');
+    if (given) page.problems = page.problems.filter((p) => !/WebGL/.test(p)); // three.js tells of its failure
+    await close(page);
+  }
+});
+
 test('mode shapes move about their pose by the amplitude', async () => {
   const page = await open(modesReport());
   const rest = fourbarAt(0.3).A;

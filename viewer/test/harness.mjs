@@ -15,11 +15,12 @@ before(async () => {
 after(() => browser?.close());
 
 /** Opens a page with data (an object, a text, or null for none) and waits until it is drawn. */
-export async function open(report, { hash = '', cut, wait = true, ...options } = {}) {
+export async function open(report, { hash = '', cut, wait = true, init, ...options } = {}) {
   const path = join(process.env.SCRATCH, `report-${process.pid}-${++count}.html`);
   writeReport(process.env.REPORT_PAGE, report ?? '', path, cut);
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...options });
   page.problems = [];
+  if (init) await page.addInitScript(init);
   page.on('console', (m) => m.type() === 'error' && page.problems.push(m.text()));
   page.on('pageerror', (e) => page.problems.push(e.message));
   page.on('request', (r) => !/^(file|data|blob):/.test(r.url()) && page.problems.push(`asks for ${r.url()}`));

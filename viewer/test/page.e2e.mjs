@@ -161,7 +161,7 @@ test('notes, unknown parts and broken panels are told', async () => {
   report.notes = ['the run file ends at 7 s'];
   report.panels[1].series[0].data.n = 5;
   report.panels.push({ kind: 'hologram', title: 'Future' });
-  report.title = 'Angles <b>&amp;</b> </script>';
+  report.title = 'Angles <b>&amp;</b> </script> <!-- <script>';
   const page = await open(report);
   assert.equal(await page.locator('h1').textContent(), report.title);
   assert.match(await page.locator('.notes').textContent(), /ends at 7 s/);

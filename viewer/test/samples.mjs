@@ -9,7 +9,7 @@ export const range = (n, f) => Array.from({ length: n }, (_, k) => f(k));
 /** Puts data into the page. */
 export function writeReport(template, report, path, cut) {
   const page = readFileSync(template, 'utf8');
-  const text = typeof report === 'string' ? report : JSON.stringify(report).replaceAll('</', '<\\/');
+  const text = typeof report === 'string' ? report : JSON.stringify(report).replaceAll('<', '\\u003c');
   const full = page.replace('<!--PANTOGRAPH-REPORT-->', () => `<script type="application/json" id="report">${text}</script>`);
   writeFileSync(path, cut ? full.slice(0, Math.floor(full.length - text.length * (1 - cut))) : full);
   return path;
