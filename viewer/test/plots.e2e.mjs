@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { close, color, drawn, find, open, pixels, setTime } from './harness.mjs';
-import { f4, f8, fourbarAt, fourbarReport, longReport, modesReport, range } from './samples.mjs';
+import { f4, f8, fourbarAt, fourbarReport, longReport, modesReport, range, spikes } from './samples.mjs';
 
 const time = (page) => page.evaluate(() => window.pantograph.time);
 const field = async (page, panel, lane = 0) => page.locator('.panel').nth(panel).locator('.u-over').nth(lane).boundingBox();
@@ -117,7 +117,7 @@ test('a band is filled between its borders and marks are drawn', async () => {
   await close(page);
 });
 
-test('10 s at 1 kHz with 20 channels opens in less than 2 s and keeps the spike', async () => {
+test('10 s at 1 kHz with 20 channels opens in less than 2 s and keeps the spikes', async () => {
   // The best of three: the machine may be busy with other work.
   let [page, opened] = [null, Infinity];
   for (let k = 0; k < 3 && opened >= 2000; ++k) {
@@ -128,9 +128,11 @@ test('10 s at 1 kHz with 20 channels opens in less than 2 s and keeps the spike'
   console.log(`# opened in ${opened.toFixed(0)} ms`);
   assert.ok(opened < 2000, `${opened} ms`);
   const box = await field(page, 1);
-  const x = Math.round(box.x + 0.4321 * box.width);
-  const spike = await pixels(page, { x: x - 3, y: box.y + 2, width: 6, height: 0.5 * box.height });
-  assert.ok(find(spike, await color(page, 'series-3'), 60).n > 20, 'one sample of 10,001 is seen');
+  for (const k of spikes) {
+    const x = Math.round(box.x + (k / 10000) * box.width);
+    const spike = await pixels(page, { x: x - 3, y: box.y + 2, width: 6, height: 0.5 * box.height });
+    assert.ok(find(spike, await color(page, 'series-3'), 60).n > 20, `sample ${k} of 10,001 is seen`);
+  }
   await setTime(page, 4.321);
   assert.equal((await page.evaluate(() => window.pantograph.readout()))['channel 7'], 25);
   await close(page);

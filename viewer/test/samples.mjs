@@ -223,6 +223,9 @@ export function modesReport() {
   };
 }
 
+/** Samples of channel 7 of the long report that stand out alone. */
+export const spikes = [1234, 4321, 6789, 8888];
+
 /** 10 s at 1 kHz with 20 channels. */
 export function longReport() {
   const times = range(10001, (k) => k * 1e-3);
@@ -230,7 +233,7 @@ export function longReport() {
   const x = { name: 'time', unit: 's', data: f8(times) };
   const channel = (c) => {
     const values = times.map((t) => Math.sin((1 + 0.3 * c) * t + c) + 0.1 * Math.sin(200 * t + c));
-    if (c === 7) values[4321] = 25;
+    if (c === 7) for (const k of spikes) values[k] = 25;
     return { name: `channel ${c}`, unit: ['rad', 'rad/s', 'N', 'm'][Math.floor(c / 5)], data: f4(values) };
   };
   return {
