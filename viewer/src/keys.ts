@@ -57,11 +57,12 @@ export class Keyboard {
     const tag = target.tagName;
     if (this.help.open && e.key !== '?') return;
     // A control that has the focus keeps the keys that it understands itself.
-    const button = tag === 'BUTTON' || tag === 'SUMMARY' || (tag === 'INPUT' && (target as HTMLInputElement).type === 'checkbox');
-    if (button && e.key === ' ') return;
-    if (tag === 'SELECT' || tag === 'TEXTAREA') return;
-    if (tag === 'INPUT' && (target as HTMLInputElement).type === 'range' && !target.classList.contains('scrub') && /^(Arrow|Home|End)/.test(e.key)) return;
-    if (target.classList.contains('scroll') && /^(Arrow|Home|End)/.test(e.key)) return;
+    const type = tag === 'INPUT' ? (target as HTMLInputElement).type : '';
+    const moves = /^(Arrow|Home|End)/.test(e.key);
+    if (tag === 'SELECT') return;
+    if (e.key === ' ' && (tag === 'BUTTON' || tag === 'SUMMARY' || type === 'checkbox')) return;
+    if (moves && type === 'range' && !target.classList.contains('scrub')) return;
+    if (moves && target.classList.contains('scroll')) return;
     const key = this.table.find((k) => k.keys.includes(e.key));
     if (!key) return;
     e.preventDefault();

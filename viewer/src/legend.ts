@@ -28,7 +28,9 @@ export class Legend {
       return el('button', {
         type: 'button', 'aria-pressed': String(item.shown), title: 'Show or hide; with shift: show this one only',
         click: (e: MouseEvent) => this.toggle(k, e.shiftKey),
-      }, svg('svg', { viewBox: '0 0 18 10', class: 'swatch', 'aria-hidden': 'true' }, swatch), el('span', { class: 'name' }, item.name), this.values[k]);
+      },
+      svg('svg', { viewBox: '0 0 18 10', class: 'swatch', 'aria-hidden': 'true' }, swatch),
+      el('span', { class: 'name' }, item.name), this.values[k]);
     });
     this.element.append(...this.buttons);
   }

@@ -128,5 +128,3 @@ export function path(scene: Scene, motion: Motion, place: Place): Vec3[] {
   return Array.from({ length: motion.t.length }, (_, i) =>
     apply(poseFrom(motion.poses, (i * scene.bodies.length + place.body) * n, scene.space), place.at));
 }
-
-export const middle = (a: Vec3, b: Vec3): Vec3 => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2];

@@ -5,7 +5,7 @@ import {
 } from 'three';
 import { poseOf, shapePose, worldPlace } from './mechanism.ts';
 import { norm, sub, unit, type Pose, type Vec3 } from './math.ts';
-import { slides, type Travel } from './draw2d.ts';
+import { slides, type Travel } from './layout.ts';
 import { colors, cycle, isColor, mix } from './theme.ts';
 import type { Joint, Load, Scene, Shape, Spring } from './types.ts';
 

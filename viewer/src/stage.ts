@@ -1,6 +1,6 @@
 // The moving mechanism with everything that steers it: transport, ghosts, paths, names, mode shapes.
 import { el, icon } from './dom.ts';
-import { travels, type Travel } from './draw2d.ts';
+import { travels, type Travel } from './layout.ts';
 import { formatNumber, formatQuantity, formatTime } from './format.ts';
 import { locate, lowerBound, upperBound } from './interpolate.ts';
 import { boundingBox, groundPose, namedPlaces, path, posesAt, sampledFrames, worldPlace, type Box } from './mechanism.ts';

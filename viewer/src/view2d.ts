@@ -1,6 +1,7 @@
 // The flat drawing: planar models, and spatial ones in parallel projection where there is no WebGL.
 import { Camera2d } from './camera2d.ts';
-import { Drawing2d, type Travel } from './draw2d.ts';
+import { Drawing2d } from './draw2d.ts';
+import type { Travel } from './layout.ts';
 import { el } from './dom.ts';
 import type { Box } from './mechanism.ts';
 import type { Vec3 } from './math.ts';

@@ -5,7 +5,7 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { el } from './dom.ts';
-import { floorGrid, placedLabels, type Travel } from './draw2d.ts';
+import { floorGrid, placedLabels, type Travel } from './layout.ts';
 import { circle, label, sensor, trail, triad } from './glyphs2d.ts';
 import { worldPlace, type Box } from './mechanism.ts';
 import { add, cross, dot, orthogonal, scale, sub, unit, type Vec3 } from './math.ts';
