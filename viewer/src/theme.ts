@@ -44,6 +44,8 @@ export function toggleTheme(): void {
   refresh();
 }
 
+export const isPrinting = (): boolean => printing;
+
 /** Paper is white. */
 export function setPrinting(on: boolean): void {
   if (printing === on) return;

@@ -10,7 +10,7 @@ import { circle, label, sensor, trail, triad } from './glyphs2d.ts';
 import { worldPlace, type Box } from './mechanism.ts';
 import { add, cross, dot, orthogonal, scale, sub, unit, type Vec3 } from './math.ts';
 import { Mechanism3d } from './objects3d.ts';
-import { colors, cycle, fade, onThemeChange } from './theme.ts';
+import { colors, cycle, fade, isPrinting, onThemeChange } from './theme.ts';
 import type { Scene } from './types.ts';
 import type { Picture, View } from './view.ts';
 
@@ -29,7 +29,7 @@ export function hasWebGL(): boolean {
 export class View3d implements View {
   readonly kind = '3d';
   readonly element: HTMLElement;
-  private readonly renderer = new WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+  private readonly renderer = new WebGLRenderer({ antialias: true });
   private readonly overlay = el('canvas', { class: 'overlay' });
   private readonly stage = new Stage();
   private readonly eye = new PerspectiveCamera(32, 1, 0.01, 100);
@@ -40,6 +40,7 @@ export class View3d implements View {
   private width = 1;
   private height = 1;
   private ratio = 1;
+  private untouched = true;
 
   constructor(private readonly scene: Scene, private readonly box: Box, private readonly travel: Travel) {
     this.element = el('div', { class: 'view' }, this.renderer.domElement, this.overlay);
@@ -49,6 +50,7 @@ export class View3d implements View {
     this.controls = new OrbitControls(this.eye, this.renderer.domElement);
     this.controls.zoomToCursor = true;
     this.controls.addEventListener('change', () => this.render());
+    this.controls.addEventListener('start', () => (this.untouched = false));
     this.renderer.domElement.addEventListener('dblclick', () => this.fit());
     this.surroundings();
     onThemeChange(() => {
@@ -92,6 +94,7 @@ export class View3d implements View {
   }
 
   fit(): void {
+    this.untouched = true;
     const { low, high } = this.box;
     const centre = scale(add(low, high), 0.5);
     const vertical = unit(this.scene.up, [0, 0, 1]);
@@ -117,6 +120,7 @@ export class View3d implements View {
   }
 
   zoomBy(factor: number): void {
+    this.untouched = false;
     const offset = this.eye.position.clone().sub(this.controls.target).divideScalar(factor);
     this.eye.position.copy(this.controls.target).add(offset);
     this.controls.update();
@@ -127,7 +131,6 @@ export class View3d implements View {
     const { clientWidth: width, clientHeight: height } = this.element;
     const ratio = Math.max(1, window.devicePixelRatio || 1);
     if (!width || !height || (width === this.width && height === this.height && ratio === this.ratio)) return false;
-    const first = this.width === 1;
     Object.assign(this, { width, height, ratio });
     this.renderer.setPixelRatio(ratio);
     this.renderer.setSize(width, height, false);
@@ -135,7 +138,7 @@ export class View3d implements View {
     this.overlay.height = Math.round(height * ratio);
     this.eye.aspect = width / height;
     this.eye.updateProjectionMatrix();
-    if (first) this.fit();
+    if (this.untouched) this.fit();
     else this.render();
     return true;
   }
@@ -185,6 +188,8 @@ export class View3d implements View {
     const c = colors();
     ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     ctx.clearRect(0, 0, this.width, this.height);
+    // Browsers print what WebGL showed last, or nothing; a flat canvas they print as it is.
+    if (isPrinting()) ctx.drawImage(this.renderer.domElement, 0, 0, this.width, this.height);
     ctx.lineJoin = 'round';
     for (const trace of picture.traces) {
       const color = trace.ghost ? cycle(c.ghosts, trace.ghost - 1) : cycle(c.series, trace.color);

@@ -122,6 +122,27 @@ test('on paper: light, no controls, plots as wide as the sheet, the current fram
   await close(page);
 });
 
+test('a spatial drawing is printed too', async () => {
+  const page = await open(spatialReport(), { colorScheme: 'dark' });
+  await setTime(page, 2);
+  // What the flat canvas above the drawing holds when the sheet is made.
+  await page.evaluate(() => addEventListener('beforeprint', () => {
+    const canvas = document.querySelector('.overlay');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    let [body, white] = [0, 0];
+    for (let i = 0; i < data.length; i += 4) {
+      if (data[i] > data[i + 2] + 60 && data[i + 3] === 255) body += 1;
+      if (data[i] === 255 && data[i + 1] === 255 && data[i + 2] === 255) white += 1;
+    }
+    window.printed = { body, share: white / (data.length / 4) };
+  }));
+  await page.pdf({ format: 'A4' });
+  const { body, share } = await page.evaluate(() => window.printed);
+  assert.ok(body > 200, `${body} pixels of the second body`);
+  assert.ok(share > 0.5, 'on white paper');
+  await close(page);
+});
+
 test('a narrow window puts the plots below the drawing, without sideways scrolling', async () => {
   const page = await open(fourbarReport(), { viewport: { width: 420, height: 800 } });
   const [stage, panel] = [await page.locator('.stage').boundingBox(), await page.locator('.panel').first().boundingBox()];
