@@ -11,17 +11,18 @@ FUZZ_SECONDS ?= 60
 configure_preset = if [ ! -f build/$(1)/build.ninja ] || [ CMakePresets.json -nt build/$(1)/build.ninja ]; \
   then cmake --preset $(1); fi
 
-.PHONY: help bootstrap configure build demo test test-release test-asan test-python lint validate \
-        bench docs fuzz clean
+.PHONY: help bootstrap configure build demo test test-release test-asan test-python test-viewer lint validate \
+        bench docs fuzz viewer clean
 
 help:
 	@echo "make build      the program, build/release/bin/panto, the libraries and the Python package"
 	@echo "make demo       build, then a short tour of what the program does"
-	@echo "make test       all tests, unit tests under sanitizers, Python tests, fuzzers for 60 s"
+	@echo "make test       all tests, unit tests under sanitizers, Python and browser tests, fuzzers for 60 s"
 	@echo "make lint       format, layers, clang-tidy"
 	@echo "make validate   comparison with analytic, reference and published results"
 	@echo "make bench      benchmarks"
 	@echo "make docs       documentation site"
+	@echo "make viewer     the report page, build/viewer/report.html"
 	@echo "make fuzz       fuzzers on every reader (FUZZ_SECONDS=$(FUZZ_SECONDS))"
 	@echo "make clean      remove build/"
 	@echo "Missing Debian packages (tools/packages.txt) are installed on the way."
@@ -38,7 +39,7 @@ build: configure
 demo: build
 	@tools/demo
 
-test: test-release test-asan test-python fuzz
+test: test-release test-asan test-python test-viewer fuzz
 
 test-release: build
 	@ctest --preset release
@@ -52,6 +53,12 @@ test-python: build
 	@if [ -d python/tests ]; then \
 	  PYTHONPATH="$$PWD/build/release/python" $(PYTHON) -m pytest -q -p no:cacheprovider python/tests; \
 	fi
+
+viewer: bootstrap
+	@tools/viewer build
+
+test-viewer: bootstrap
+	@tools/viewer test
 
 lint: configure
 	@tools/lint
