@@ -18,7 +18,8 @@ std::set<std::string> keys(const json& object) {
 }
 
 const std::set<std::string> kVerbs{"simulate", "check",  "equilibrium", "inverse-dynamics",
-                                   "models",   "schema", "import",      "reproduce"};
+                                   "models",   "schema", "import",      "reproduce",
+                                   "view"};
 
 TEST_F(Program, HelpFitsAScreenAndNamesEveryVerb) {
   const Outcome help = panto("--help");
