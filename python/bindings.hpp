@@ -122,5 +122,6 @@ void bind_model(py::module_& module);
 void bind_mechanics(py::module_& module);
 void bind_integrate(py::module_& module);
 void bind_io(py::module_& module);
+void bind_scene(py::module_& module);
 
 }  // namespace panto::python

@@ -92,4 +92,5 @@ PYBIND11_MODULE(_core, module) {
   python::bind_mechanics(module);
   python::bind_integrate(module);
   python::bind_io(module);
+  python::bind_scene(module);
 }

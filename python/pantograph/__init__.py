@@ -28,6 +28,7 @@ from ._tasks import (  # noqa: E402
     models,
     simulate,
 )
+from ._view import view  # noqa: E402
 from ._core import __version__  # noqa: E402
 
 __all__ = [
@@ -47,4 +48,5 @@ __all__ = [
     "models",
     "read_run",
     "simulate",
+    "view",
 ]
