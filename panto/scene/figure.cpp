@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -34,10 +35,6 @@ const std::vector<Style>& styles() {
   return kStyles;
 }
 
-std::string labelled(const std::string& name, const std::string& unit) {
-  return unit.empty() ? name : fmt::format("{} [{}]", name, unit);
-}
-
 std::string superscript(int number) {
   static const std::array<std::string, 10> kDigits{"⁰", "¹", "²", "³", "⁴",
                                                    "⁵", "⁶", "⁷", "⁸", "⁹"};
@@ -45,6 +42,21 @@ std::string superscript(int number) {
   for (const char c : std::to_string(number))
     out += c == '-' ? std::string("⁻") : kDigits[static_cast<size_t>(c - '0')];
   return out;
+}
+
+// "m/s^2" becomes "m/s²".
+std::string typeset(std::string unit) {
+  for (size_t p = unit.find('^'); p != std::string::npos; p = unit.find('^')) {
+    const size_t end = std::min(unit.find_first_not_of("-0123456789", p + 1), unit.size());
+    int power = 0;
+    std::from_chars(unit.data() + p + 1, unit.data() + end, power);
+    unit.replace(p, end - p, superscript(power));
+  }
+  return unit;
+}
+
+std::string labelled(const std::string& name, const std::string& unit) {
+  return unit.empty() ? name : fmt::format("{} [{}]", name, typeset(unit));
 }
 
 // One axis: from values to [0, 1], its ticks and their texts.
@@ -91,10 +103,9 @@ Scale scale_of(double low, double high, bool log, double margin, int wanted) {
   if (log) {
     std::erase_if(s.marks, [](double m) { return m != std::round(m); });
   } else {
-    const int e =
-        static_cast<int>(std::floor(std::log10(std::max(std::abs(s.low), std::abs(s.high))) / 3)) *
-        3;
-    if (e >= 6 || e <= -3) s.exponent = e;
+    const double largest = std::max(std::abs(s.low), std::abs(s.high));
+    if (largest >= 1e5 || largest < 0.01)
+      s.exponent = 3 * static_cast<int>(std::floor(std::log10(largest) / 3));
   }
   return s;
 }
@@ -119,6 +130,7 @@ class Painter {
 
   // Lines of the legend of a plot: entries side by side as long as they fit.
   std::vector<std::vector<size_t>> legend(const PlotPanel& p) {
+    if (p.series.size() < 2) return {};  // named by the axis
     std::vector<std::vector<size_t>> lines{{}};
     double used = 0;
     for (size_t k = 0; k < p.series.size(); ++k) {
@@ -194,18 +206,19 @@ class Painter {
     cairo_save(c_);
     cairo_rectangle(c_, kLeft, top, wide, kPlot);
     cairo_clip(c_);
-    for (size_t k = 0; k < p.series.size(); ++k) {
-      const Series& s = p.series[k];
-      const Style& style = styles()[k % styles().size()];
-      band(s, x_of(s), px, py, style);
-      apply(style, 1.2);
-      if (s.points) {
-        solid();
-        markers(s, x_of(s), px, py);
-      } else {
-        curve(s, x_of(s), px, py);
+    for (const bool points : {true, false})  // lines on top of points
+      for (size_t k = 0; k < p.series.size(); ++k) {
+        const Series& s = p.series[k];
+        if (s.points != points) continue;
+        const Style& style = styles()[k % styles().size()];
+        band(s, x_of(s), px, py, style);
+        apply(style, 1.2);
+        if (points) {
+          markers(s, x_of(s), px, py);
+        } else {
+          curve(s, x_of(s), px, py);
+        }
       }
-    }
     solid();
     cairo_restore(c_);
     keys(p, top);
@@ -276,7 +289,7 @@ class Painter {
       const double x = px(xs[i]), y = py(s.values[i]);
       if (!std::isfinite(x) || !std::isfinite(y)) continue;
       cairo_new_sub_path(c_);
-      cairo_arc(c_, x, y, 1, 0, 2 * M_PI);
+      cairo_arc(c_, x, y, 0.9, 0, 2 * M_PI);
     }
     cairo_fill(c_);
   }
@@ -321,7 +334,7 @@ class Painter {
 
   void keys(const PlotPanel& p, double top) {
     const auto lines = legend(p);
-    double y = top - 4 - kLegend * static_cast<double>(lines.size() - 1);
+    double y = top + kLegend - 4 - kLegend * static_cast<double>(lines.size());
     for (const auto& entries : lines) {
       double x = kLeft;
       for (const size_t k : entries) {
