@@ -47,6 +47,7 @@ class Painter {
     loops();
     springs();
     loads();
+    legs();
     actuators();
     sensors();
     points();
@@ -155,6 +156,12 @@ class Painter {
     return {place(c.frame_b), place(c.frame_a)};
   }
 
+  // Where a force on the channel is shown: on a body rather than on the ground.
+  [[nodiscard]] Place acts_on(const Channel& c) const {
+    const auto [from, to] = ends(c);
+    return to.body < 0 ? from : to;
+  }
+
   void springs() {
     for (const ForceElement& f : model_.forces) {
       if (f.law != LawKind::kSpringDamper && f.law != LawKind::kTable) continue;
@@ -202,7 +209,7 @@ class Painter {
       DrawnForce out;
       out.name = end > i + 1 ? stem(f.name) : f.name;
       out.torque = f.channel.angular;
-      out.at = ends(f.channel).second;
+      out.at = acts_on(f.channel);
       out.direction =
           components ? largest(i, end) : signed_by(fixed_direction(f.channel), f.signal);
       scene_.forces.push_back(std::move(out));
@@ -249,9 +256,24 @@ class Painter {
     return direction;
   }
 
+  // An actuator or driver of a distance is a leg between its two places.
+  void legs() {
+    const auto leg = [this](const std::string& name, const Channel& c) {
+      if (c.kind != ChannelKind::kDistance) return;
+      const auto [b, a] = ends(c);
+      scene_.joints.push_back({name, "distance", a, b, {0, 0, 1}, true});
+      sits(a);
+      sits(b);
+    };
+    for (const Actuator& a : model_.actuators) leg(a.name, a.channel);
+    for (const ConstraintGroup& g : model_.groups)
+      if (g.type == "driver" && !g.rows.empty())
+        leg(g.name, model_.rows[static_cast<size_t>(g.rows[0])].channel);
+  }
+
   void actuators() {
     for (const Actuator& a : model_.actuators)
-      scene_.forces.push_back({a.name, a.channel.angular, ends(a.channel).second,
+      scene_.forces.push_back({a.name, a.channel.angular, acts_on(a.channel),
                                signed_by(fixed_direction(a.channel),
                                          model_.inputs[static_cast<size_t>(a.input)].signal)});
   }
@@ -266,7 +288,7 @@ class Painter {
       if (o.kind == OutputKind::kInput)
         for (const Actuator& a : model_.actuators)
           if (a.input == o.index) c = a.channel;
-      scene_.sensors.push_back({o.name, s.type, ends(c).second});
+      scene_.sensors.push_back({o.name, s.type, acts_on(c)});
     }
   }
 

@@ -218,6 +218,15 @@ TEST(Scene, SpringsConnectTheirPlaces) {
   EXPECT_EQ(passive.springs[0].b.body, 3);
 }
 
+TEST(Scene, ActuatorsOfADistanceAreLegs) {
+  const Model model = zoo("hexapod");
+  const Scene s = scene_of(model, nominal(model));
+  const auto legs = std::count_if(s.joints.begin(), s.joints.end(),
+                                  [](const DrawnJoint& j) { return j.type == "distance"; });
+  EXPECT_EQ(legs, 6);
+  for (const DrawnForce& f : s.forces) EXPECT_EQ(f.at.body, 0) << f.name;
+}
+
 TEST(Scene, ParametersMoveTheDrawing) {
   const Model model = zoo("bricard");
   Params longer = nominal(model);
