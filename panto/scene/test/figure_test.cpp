@@ -4,6 +4,10 @@
 
 #include <cmath>
 
+// Fontconfig keeps what it knows about fonts until the process ends, which the leak checker of the sanitizers would report.
+extern "C" const char* __lsan_default_suppressions();  // NOLINT: its name is given
+extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig"; }  // NOLINT
+
 namespace panto::scene {
 namespace {
 
