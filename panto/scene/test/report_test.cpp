@@ -217,7 +217,7 @@ TEST(RunReport, ASecondRunIsLaidOverTheFirst) {
 
 TEST(RunReport, AnEmptyRunGivesAReport) {
   const panto::Run run;
-  EXPECT_NO_THROW(json::parse(to_json(report_of_run({run}))));
+  EXPECT_TRUE(json::parse(to_json(report_of_run({run}))).is_object());
 }
 
 }  // namespace
