@@ -10,6 +10,7 @@
 #   CLI11::CLI11                         command line
 #   panto_hdf5                           HDF5, C interface, serial
 #   panto_urdfdom                        URDF parser
+#   panto_cairo                          drawing of figures
 
 find_package(Eigen3 3.4 REQUIRED)
 find_package(fmt REQUIRED)
@@ -49,4 +50,9 @@ if(NOT TARGET panto_urdfdom)
   pkg_check_modules(PANTO_URDFDOM REQUIRED QUIET IMPORTED_TARGET urdfdom)
   add_library(panto_urdfdom INTERFACE IMPORTED GLOBAL)
   target_link_libraries(panto_urdfdom INTERFACE PkgConfig::PANTO_URDFDOM)
+endif()
+if(NOT TARGET panto_cairo)
+  pkg_check_modules(PANTO_CAIRO REQUIRED QUIET IMPORTED_TARGET cairo>=1.16)
+  add_library(panto_cairo INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(panto_cairo INTERFACE PkgConfig::PANTO_CAIRO)
 endif()

@@ -123,5 +123,6 @@ void bind_mechanics(py::module_& module);
 void bind_integrate(py::module_& module);
 void bind_io(py::module_& module);
 void bind_validation(py::module_& module);
+void bind_scene(py::module_& module);
 
 }  // namespace panto::python

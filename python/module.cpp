@@ -93,4 +93,5 @@ PYBIND11_MODULE(_core, module) {
   python::bind_integrate(module);
   python::bind_io(module);
   python::bind_validation(module);
+  python::bind_scene(module);
 }

@@ -67,6 +67,7 @@ int main(int argc, char** argv) {
   add_check(app, exit_code);
   add_equilibrium(app, exit_code);
   add_inverse_dynamics(app, exit_code);
+  add_view(app, exit_code);
   add_models(app, exit_code);
   add_schema(app, exit_code);
   add_import(app, exit_code);

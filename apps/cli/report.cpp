@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "apps/cli/json.hpp"
+#include "panto/io/atomic_file.hpp"
 
 namespace panto::cli {
 namespace {
@@ -83,6 +84,11 @@ int fail_usage(const std::string& message, bool json) {
   print(diagnostics);
   if (json) out(json_of(diagnostics));
   return kUsage;
+}
+
+Diagnostics write_page(const scene::Report& report, const std::string& path) {
+  const Result<std::string> html = scene::to_html(report);
+  return html.ok() ? write_text_atomically(path, *html) : html.diagnostics();
 }
 
 void out(const std::string& text) {

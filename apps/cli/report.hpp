@@ -4,6 +4,7 @@
 #include <string>
 
 #include "panto/base/diagnostics.hpp"
+#include "panto/scene/report.hpp"
 
 namespace panto::cli {
 
@@ -18,7 +19,9 @@ int fail(const Diagnostics& diagnostics, bool json);
 // The same for a wrong command line.
 int fail_usage(const std::string& message, bool json);
 
-// A file of the user that could not be written after the work was done.
+// The page of a report as a file (E0620, E0640).
+Diagnostics write_page(const scene::Report& report, const std::string& path);
+
 bool wants_colour(int descriptor);
 
 // Writes to standard output; a reader that went away (a closed pipe) is not an error.

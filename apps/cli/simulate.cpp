@@ -12,6 +12,8 @@
 #include "panto/integrate/measure.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/results.hpp"
+#include "panto/io/toml.hpp"
+#include "panto/scene/run_report.hpp"
 
 namespace panto::cli {
 namespace {
@@ -20,7 +22,7 @@ struct Arguments : ModelArguments {
   double until = 0, dt = 0, tol = 0, sample = 0;
   CLI::Option *until_given = nullptr, *dt_given = nullptr, *tol_given = nullptr,
               *sample_given = nullptr, *seed_given = nullptr;
-  std::string integrator, at, stop, out, csv;
+  std::string integrator, at, stop, out, csv, view;
   std::uint64_t seed = 0;
 };
 
@@ -175,7 +177,7 @@ std::string table_of(const Run& run, const Arguments& a, const std::vector<doubl
   text += fmt::format("  computed in {:.3g} s, {:.3g} times faster than real time\n",
                       run.stats.wall_seconds, run.stats.real_time_factor);
   if (!run.stopped_by.empty()) text += fmt::format("  stopped by  {}\n", run.stopped_by);
-  for (const std::string& file : {a.out, a.csv})
+  for (const std::string& file : {a.out, a.csv, a.view})
     if (!file.empty()) text += fmt::format("  written     {}\n", file);
   return text;
 }
@@ -191,7 +193,7 @@ int simulate_verb(const Arguments& a) {
   SimulationOptions options;
   message = options_of(a, *model, params, options);
   if (!message.empty()) return fail_usage(message, a.json);
-  options.keep_states = !a.out.empty();
+  options.keep_states = !a.out.empty() || !a.view.empty();
 
   const Interrupt interrupt;
   Progress progress("simulate " + model->name);
@@ -205,11 +207,12 @@ int simulate_verb(const Arguments& a) {
   notes.append(run.diagnostics());
   if (!run.ok()) return fail(notes, a.json);
 
-  run->model_text = spec.source_text;
+  run->model_text = spec.source_text.empty() ? to_toml(spec) : spec.source_text;
   run->settings = a.set;
   if (a.seed_given->count() > 0) measure(*model, params, a.seed, *run);
   if (!a.out.empty()) notes.append(write_hdf5(*run, a.out));
   if (!a.csv.empty()) notes.append(write_csv(*run, a.csv));
+  if (!a.view.empty()) notes.append(write_page(scene::report_of_run(*model, params, *run), a.view));
   if (!notes.ok()) return fail(notes, a.json);
   print(notes);
   out(a.json ? json_of(*run, options.at) : table_of(*run, a, options.at));
@@ -242,6 +245,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
           ->type_name("n");
   verb->add_option("--out", a->out, "Write everything to an HDF5 file")->type_name("run.h5");
   verb->add_option("--csv", a->csv, "Write the outputs to a CSV file")->type_name("run.csv");
+  verb->add_option("--view", a->view, "Write the report page of the run")->type_name("run.html");
   verb->footer("");
   verb->footer([] {
     std::string text = "Integrators:";

@@ -18,6 +18,7 @@ void add_inverse_dynamics(CLI::App& app, int& exit_code);
 void add_models(CLI::App& app, int& exit_code);
 void add_schema(CLI::App& app, int& exit_code);
 void add_import(CLI::App& app, int& exit_code);
+void add_view(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app, int& exit_code);
 
 // What nearly every verb takes: MODEL, --set and --json.

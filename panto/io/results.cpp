@@ -8,6 +8,8 @@
 #include "panto/io/atomic_file.hpp"
 #include "panto/io/csv.hpp"
 #include "panto/io/hdf5.hpp"
+#include "panto/io/toml.hpp"
+#include "panto/model/compile.hpp"
 
 namespace panto {
 namespace {
@@ -135,6 +137,21 @@ Result<Run> read_run(const std::string& path) {
     return errors;
   }
   return run_of_csv(*bytes, path);
+}
+
+Result<Model> model_of(const Run& run) {
+  if (run.model_text.empty()) {
+    Diagnostics errors;
+    errors.error(629, {}, "the run does not keep the model it came from");
+    return errors;
+  }
+  Result<ModelSpec> spec = parse_model_text(run.model_text, run.model + ".toml");
+  if (!spec) return spec.diagnostics();
+  std::vector<Override> overrides;
+  for (const std::string& text : run.settings)
+    if (const size_t equals = text.find('='); equals != std::string::npos)
+      overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
+  return compile(*spec, overrides);
 }
 
 }  // namespace panto

@@ -20,4 +20,7 @@ Diagnostics write_hdf5(const Run& run, const std::string& path);
 // By content, not by name. Truncated files give what they still hold, with warnings E0623..E0627; files that are no run of ours E0626.
 Result<Run> read_run(const std::string& path);
 
+// The model a run came from, compiled again from the text and settings it keeps. E0629 where it keeps none; else what compile() finds.
+Result<Model> model_of(const Run& run);
+
 }  // namespace panto

@@ -90,6 +90,8 @@ class Workspace {
   // World pose of a frame (-1: ground) and of a body's own frame.
   virtual FramePose frame_pose(View q, int frame) = 0;
   virtual FramePose body_pose(View q, int body) = 0;
+  // Of all bodies at once.
+  virtual void body_poses(View q, std::vector<FramePose>& out) = 0;
 
   // ---- coordinates ----------------------------------------------------------------------------------------------------------------
   // q̇ = N(q) v (EOM-1).

@@ -38,6 +38,7 @@ void Compiler::bodies() {
     Body unplaced;  // of a body with errors: its numbers are checked all the same
     Body& out = index >= 0 ? model_.bodies[static_cast<size_t>(index)] : unplaced;
     body(items[i], out);
+    shapes(items[i], out);
     if (!first) continue;
     if (const At b = At(items[i])["bar"]; b && b.node->table() != nullptr) {
       bar(b, out, index, items[i].name);

@@ -132,6 +132,7 @@ class Compiler {
   std::optional<Number> read_text(const At& at, const std::string& text, bool with_time);
   std::optional<Expression> compose(const Expression& local, const Item* item, bool with_time);
   Slot number(const At& at, std::optional<Dim> dim, Sign sign = Sign::kAny);
+  Slot drawn_number(const At& at, Dim dim, Sign sign = Sign::kAny);  // literals stay out of θ
   std::optional<double> constant(const At& at, std::optional<Dim> dim);
   std::vector<double> constants(const At& at, std::optional<Dim> dim);
   template <size_t N>
@@ -172,6 +173,10 @@ class Compiler {
   void frames();
   void add_frame(Frame f, const At& at);
   void fill_frame(const At& at, Frame& f);
+
+  // --- compile_shapes.cpp
+  void shapes(const Item& item, Body& out);
+  void shape(const At& at, Body& out);
 
   // --- compile_places.cpp
   int place(const At& at);  // frame index, -1: ground's own frame, kNoFrame: reported

@@ -144,6 +144,20 @@ Slot Compiler::number(const At& given, std::optional<Dim> dim, Sign sign) {
   return add_slot(Expression::variable(index));
 }
 
+// A number of a drawing. No equation depends on it, so a literal does not become a parameter to identify or update.
+Slot Compiler::drawn_number(const At& given, Dim dim, Sign sign) {
+  const At at = overridden(given);
+  auto found = read(at, dim);
+  if (!found) return -1;
+  if ((sign == Sign::kPositive && !(found->value > 0))) {
+    error(304, at, fmt::format("must be positive, it is {}", found->value));
+  }
+  if (at.set != nullptr && found->literal && at.item->variable.empty()) {
+    model_.overrides.push_back({at.set->name, at.set->value, at.pointer});
+  }
+  return add_slot(std::move(found->expression));
+}
+
 std::optional<double> Compiler::constant(const At& at, std::optional<Dim> dim) {
   const auto read_number = read(at, dim);
   if (!read_number) return std::nullopt;

@@ -12,13 +12,13 @@
 #include "panto/base/expression.hpp"
 #include "panto/base/signal.hpp"
 #include "panto/base/units.hpp"
+#include "panto/model/shape.hpp"
 #include "panto/model/spec.hpp"
 
 namespace panto {
 
 enum class SpaceKind : std::uint8_t { kPlanar, kSpatial };
 
-using Slot = int;  // index of a physical number; -1: absent, reads as zero
 inline constexpr int kGround = -1;
 
 // ---- bodies, frames, joints -----------------------------------------------------------------------------------------
@@ -54,6 +54,8 @@ struct Solid {
 struct Body {
   std::string name;
   std::vector<Solid> solids;  // empty: massless (the links inside compound joints)
+  std::vector<Shape> shapes;  // empty: drawn from its solids and joints
+  bool hidden = false;        // shape "none": not drawn
   Loc loc;
 };
 

@@ -46,6 +46,7 @@ from ._tasks import (  # noqa: E402
     schema,
     simulate,
 )
+from ._view import view  # noqa: E402
 from ._core import __version__  # noqa: E402
 
 __all__ = [
@@ -79,4 +80,5 @@ __all__ = [
     "reproductions",
     "schema",
     "simulate",
+    "view",
 ]

@@ -248,6 +248,15 @@ class Run(Mapping[str, np.ndarray]):
             raise ValueError(f"{path}: a run is saved as .h5, .hdf5 or .csv")
         _core.write_run(self._core, path, formats[extension])
 
+    def to_html(self, with_: Run | None = None) -> str:
+        """The report page of the run: animation, plots, audit, numbers of the model.
+
+        with_: a second run, laid over this one
+        """
+        html, notes = _core.run_html(self._core, None if with_ is None else with_._core)
+        warn(notes, stacklevel=2)
+        return html
+
 
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Reads a run from a file. A damaged file gives what it still holds, with warnings."""

@@ -17,8 +17,9 @@ std::set<std::string> keys(const json& object) {
   return out;
 }
 
-const std::set<std::string> kVerbs{"simulate", "check",  "equilibrium", "inverse-dynamics",
-                                   "models",   "schema", "import",      "reproduce"};
+const std::set<std::string> kVerbs{"simulate",         "check",     "equilibrium",
+                                   "inverse-dynamics", "models",    "schema",
+                                   "import",           "reproduce", "view"};
 
 TEST_F(Program, HelpFitsAScreenAndNamesEveryVerb) {
   const Outcome help = panto("--help");

@@ -245,6 +245,16 @@ FramePose RigidWorkspace<S>::body_pose(View q, int body) {
 }
 
 template <class S>
+void RigidWorkspace<S>::body_poses(View q, std::vector<FramePose>& out) {
+  set_positions(q);
+  out.resize(model_.bodies.size());
+  for (size_t i = 0; i < out.size(); ++i) {
+    const auto& b = eq_.kin.body[i + 1];
+    out[i] = pose<S>(b.R, b.p);
+  }
+}
+
+template <class S>
 void RigidWorkspace<S>::project(int body, const Wrench<S, double>& w, int stop,
                                 double* row) const noexcept {
   if (body < 0) return;

@@ -30,6 +30,7 @@ class RigidWorkspace final : public Workspace {
   double channel(const Channel& c, Order order, View q, View v, MutableView gradient) override;
   FramePose frame_pose(View q, int frame) override;
   FramePose body_pose(View q, int body) override;
+  void body_poses(View q, std::vector<FramePose>& out) override;
 
   void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
 

@@ -1,0 +1,64 @@
+"""Report pages."""
+
+import json
+import re
+
+import pytest
+
+import pantograph as pg
+from pantograph import _core
+
+needs_page = pytest.mark.skipif(not _core.has_page(), reason="built without the report page")
+
+
+def report_in(html):
+    return json.loads(re.search(r'id="report">(.*?)</script>', html, re.DOTALL).group(1))
+
+
+@needs_page
+def test_a_run_becomes_a_page(fourbar, tmp_path):
+    r = pg.simulate(fourbar, until=0.5)
+    path = pg.view(r, tmp_path / "run.html")
+    report = report_in(open(path, encoding="utf-8").read())
+    assert [m["name"] for m in report["motions"]] == ["run"]
+    assert [b["name"] for b in report["scene"]["bodies"]] == ["crank", "coupler", "rocker"]
+    assert report["panels"][0]["series"][0]["name"] == "theta"
+
+
+@needs_page
+def test_a_second_run_is_a_ghost(fourbar, tmp_path):
+    r = pg.simulate(fourbar, until=0.5)
+    other = pg.simulate(fourbar, until=0.5, set={"m_crank": 3})
+    other.save(tmp_path / "other.h5")
+    report = report_in(r.to_html(other))
+    assert len(report["motions"]) == 2
+    path = pg.view(r, tmp_path / "both.html", with_=tmp_path / "other.h5")
+    assert len(report_in(open(path, encoding="utf-8").read())["motions"]) == 2
+
+
+@needs_page
+def test_models_and_files_become_pages(fourbar, folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert pg.view(fourbar) == "fourbar.html"
+    assert pg.view("pendulum", set={"g": 1}) == "pendulum.html"
+    pg.simulate(fourbar, until=0.1).save("run.h5")
+    assert report_in(open(pg.view("run.h5", "a.html"), encoding="utf-8").read())["motions"]
+    pg.read_run("run.h5").save("run.csv")
+    with pytest.warns(pg.ModelWarning, match="no animation"):
+        report = report_in(open(pg.view("run.csv", "b.html"), encoding="utf-8").read())
+    assert report["motions"] == [] and report["panels"] and report["notes"]
+
+
+def test_a_program_without_the_page_says_so(fourbar):
+    if _core.has_page():
+        pytest.skip("built with the page")
+    with pytest.raises(pg.ModelError, match="E0640"):
+        pg.view(fourbar)
+
+
+def test_wrong_combinations_are_refused(fourbar, tmp_path):
+    r = pg.simulate(fourbar, until=0.1)
+    with pytest.raises(ValueError):
+        pg.view(fourbar, tmp_path / "x.html", with_=r)
+    with pytest.raises(ValueError):
+        pg.view(r, tmp_path / "x.html", set={"L": 1})
