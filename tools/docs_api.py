@@ -5,7 +5,7 @@ import inspect
 import pathlib
 import re
 
-LAYERS = ["base", "numerics", "spatial", "model", "mechanics", "integrate", "io"]
+LAYERS = ["base", "numerics", "spatial", "elements", "model", "mechanics", "integrate", "linear"]  # from below
 
 
 # ---- C++ ---------------------------------------------------------------------------------------------------------------------------
@@ -103,9 +103,8 @@ def escaped(text):
 def write_cpp(root, out):
     out.mkdir(parents=True, exist_ok=True)
     navigation = []
-    for module in LAYERS:
-        if not (root / "panto" / module).is_dir():
-            continue
+    found = sorted(p.parent.name for p in (root / "panto").glob("*/CMakeLists.txt"))
+    for module in sorted(found, key=lambda m: LAYERS.index(m) if m in LAYERS else len(LAYERS)):
         (out / f"{module}.md").write_text(module_page(root, module), encoding="utf-8")
         navigation.append({module: f"cpp/{module}.md"})
     return navigation

@@ -2,7 +2,7 @@
 """Executes the code blocks of README.md and of all pages of the site: run_snippets.py ROOT PANTO PYTHON_PACKAGE_FOLDER PAGES
 
 A block preceded by "Save as `name`" is kept under that name for the blocks after it.
-toml     a complete model (it says `space`) is checked with `panto check`
+toml     a complete model (it says `space`) is checked with `panto check` and simulated for a moment
 console  lines that start with "$ " are run in the page's scratch folder
 python   run as one program per block in the same folder
 
@@ -42,7 +42,7 @@ def main():
                 if saved or kind == "toml":
                     pathlib.Path(scratch, name).write_text(code, encoding="utf-8")
                 if kind == "toml" and re.search(r"^space\s*=", code, re.M):
-                    commands = [[str(panto), "check", name]]
+                    commands = [[str(panto), "check", name], [str(panto), "simulate", name, "--until", "0.01"]]
                 elif kind == "console":
                     commands = [["bash", "-c", c[2:]] for c in code.splitlines() if c.startswith("$ ")]
                 elif kind == "python":
