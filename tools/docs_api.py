@@ -96,8 +96,12 @@ def module_page(root, module):
 
 
 def escaped(text):
-    """Comments are plain text: no accidental markup."""
-    return re.sub(r"([*_<>|$\\#\[\]])", r"\\\1", text)
+    """Comments are plain text: no accidental markup, except in words between backticks."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return re.sub(r"([`*_<>|$\\#\[\]])", r"\\\1", text)
+    parts[::2] = [re.sub(r"([*_<>|$\\#\[\]])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def write_cpp(root, out):

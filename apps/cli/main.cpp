@@ -53,7 +53,7 @@ class HelpLayout : public CLI::Formatter {
     return " " + type.substr(0, type.find(':'));  // without the permitted words
   }
   std::string make_footer(const CLI::App* app) const override {
-    const std::string own = CLI::Formatter::make_footer(app);
+    std::string own = CLI::Formatter::make_footer(app);
     if (app->get_parent() == nullptr) return own;
     return own + "\nEverywhere: --quiet, --verbose, --color auto|always|never\n";
   }
