@@ -69,7 +69,8 @@ validate: build
 bench: build
 	@tools/bench
 
-docs: bootstrap
+docs: configure
+	@cmake --build --preset release --target panto pantograph_package
 	@tools/docs
 
 fuzz: bootstrap

@@ -3,7 +3,9 @@
 #include <charconv>
 #include <cmath>
 
+#include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
+#include "panto/io/load.hpp"
 
 namespace panto::cli {
 
@@ -29,6 +31,23 @@ bool parse_settings(const std::vector<std::string>& set, std::vector<Override>& 
     overrides.push_back({text.substr(0, equals), text.substr(equals + 1)});
   }
   return true;
+}
+
+Result<Model> load_model(const std::string& model, const std::vector<Override>& overrides,
+                         ModelSpec* spec) {
+  ModelSpec own;
+  if (spec == nullptr) spec = &own;
+  Result<Model> loaded = load(model, overrides, spec);
+  if (!loaded.ok()) return loaded;
+  note(fmt::format("read {} ({} bytes)", spec->file, spec->source_text.size()));
+  for (const Override& o : overrides) note(fmt::format("set {} = {}", o.name, o.value));
+  note(fmt::format(
+      "model {}: {}, {} bodies, {} coordinates, {} speeds, {} constraint rows, {} forces, "
+      "{} inputs, {} outputs, {} parameters",
+      loaded->name, loaded->space == SpaceKind::kPlanar ? "planar" : "spatial",
+      loaded->file_joints.size(), loaded->nq, loaded->nv, loaded->n_rows(), loaded->forces.size(),
+      loaded->nu(), loaded->outputs.size(), nominal(*loaded).values.size()));
+  return loaded;
 }
 
 bool parse_number(const std::string& text, double& number) {

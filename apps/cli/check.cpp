@@ -6,7 +6,6 @@
 #include "apps/cli/json.hpp"
 #include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
-#include "panto/io/load.hpp"
 #include "panto/mechanics/assembly.hpp"
 
 namespace panto::cli {
@@ -73,7 +72,7 @@ int check_verb(const ModelArguments& a) {
   std::vector<Override> overrides;
   std::string message;
   if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
-  const Result<Model> model = load(a.model, overrides);
+  const Result<Model> model = load_model(a.model, overrides);
   if (!model.ok()) return fail(model.diagnostics(), a.json);
   const auto workspace = Workspace::create(*model, nominal(*model));
   const Result<CheckReport> report = check(*workspace);
@@ -81,7 +80,11 @@ int check_verb(const ModelArguments& a) {
   notes.append(report.diagnostics());
   if (!report.ok()) return fail(notes, a.json);
   print(notes);
-  out(a.json ? json_of(*model, *report, notes) : table_of(*model, *report));
+  if (a.json) {
+    out(json_of(*model, *report, notes));
+  } else {
+    summary(table_of(*model, *report));
+  }
   return kOk;
 }
 

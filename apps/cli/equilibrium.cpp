@@ -6,7 +6,6 @@
 #include "apps/cli/json.hpp"
 #include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
-#include "panto/io/load.hpp"
 #include "panto/mechanics/assembly.hpp"
 
 namespace panto::cli {
@@ -54,7 +53,7 @@ int equilibrium_verb(const Arguments& a) {
   std::vector<Override> overrides;
   std::string message;
   if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
-  const Result<Model> model = load(a.model, overrides);
+  const Result<Model> model = load_model(a.model, overrides);
   if (!model.ok()) return fail(model.diagnostics(), a.json);
   const auto workspace = Workspace::create(*model, nominal(*model));
   const Result<Equilibrium> found = equilibrium(*workspace, a.time);
@@ -62,7 +61,11 @@ int equilibrium_verb(const Arguments& a) {
   notes.append(found.diagnostics());
   if (!found.ok()) return fail(notes, a.json);
   print(notes);
-  out(a.json ? json_of(*model, *found) : table_of(*model, *found));
+  if (a.json) {
+    out(json_of(*model, *found));
+  } else {
+    summary(table_of(*model, *found));
+  }
   return kOk;
 }
 

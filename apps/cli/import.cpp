@@ -22,6 +22,7 @@ int import_verb(const Arguments& a) {
   const Result<ModelSpec> spec = load_spec(a.file);
   Diagnostics notes = spec.diagnostics();
   if (!spec.ok()) return fail(notes, a.json);
+  note(fmt::format("read {}", spec->file));
   const Result<Model> model = compile(*spec);
   notes.append(model.diagnostics());
   if (!model.ok()) return fail(notes, a.json);
@@ -38,10 +39,11 @@ int import_verb(const Arguments& a) {
         .member("text", text)
         .end_object();
     out(json.text() + "\n");
+  } else if (a.out.empty()) {
+    out(text);
   } else {
-    out(a.out.empty() ? text
-                      : fmt::format("{}: {} bodies, {} coordinates, written to {}\n", model->name,
-                                    model->n_bodies(), model->nq, a.out));
+    summary(fmt::format("{}: {} bodies, {} coordinates, written to {}\n", model->name,
+                        model->n_bodies(), model->nq, a.out));
   }
   return kOk;
 }

@@ -8,7 +8,6 @@
 #include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
 #include "panto/io/csv.hpp"
-#include "panto/io/load.hpp"
 #include "panto/io/results.hpp"
 #include "panto/mechanics/inverse_motion.hpp"
 
@@ -122,7 +121,7 @@ int inverse_dynamics_verb(const Arguments& a) {
   std::vector<Override> overrides;
   std::string message;
   if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
-  const Result<Model> model = load(a.model, overrides);
+  const Result<Model> model = load_model(a.model, overrides);
   const Result<SeriesTable> table = read_csv(a.motion);
   Diagnostics notes = model.diagnostics();
   notes.append(table.diagnostics());
@@ -139,7 +138,11 @@ int inverse_dynamics_verb(const Arguments& a) {
   if (!a.csv.empty()) notes.append(write_csv(run, a.csv));
   if (!notes.ok()) return fail(notes, a.json);
   print(notes);
-  out(a.json ? json_of(run, *result) : table_of(run, *result, a));
+  if (a.json) {
+    out(json_of(run, *result));
+  } else {
+    summary(table_of(run, *result, a));
+  }
   return kOk;
 }
 

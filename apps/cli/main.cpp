@@ -41,13 +41,21 @@ class HelpLayout : public CLI::Formatter {
  public:
   HelpLayout() {
     column_width(26);
-    label("REQUIRED", "");
-    label("TEXT", "");
     label("Positionals", "Arguments");
   }
   std::string make_usage(const CLI::App* app, std::string name) const override {
     if (app->get_parent() == nullptr) return "Usage: panto VERB [options]      panto VERB --help\n";
     return CLI::Formatter::make_usage(app, name);
+  }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name();
+    if (option->get_type_size() == 0 || type == "TEXT") return {};
+    return " " + type.substr(0, type.find(':'));  // without the permitted words
+  }
+  std::string make_footer(const CLI::App* app) const override {
+    std::string own = CLI::Formatter::make_footer(app);
+    if (app->get_parent() == nullptr) return own;
+    return own + "\nEverywhere: --quiet, --verbose, --color auto|always|never\n";
   }
 };
 
@@ -61,6 +69,13 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("panto ") + PANTO_VERSION,
                        "Version of the program");
+  CLI::Option* quiet =
+      app.add_flag("--quiet", voice().quiet, "Errors and wanted data only, no tables or warnings");
+  app.add_flag("--verbose", voice().verbose, "Tell what is being done")->excludes(quiet);
+  app.add_option("--color", voice().color, "auto (default), always or never; NO_COLOR is respected")
+      ->type_name("when")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.fallthrough();  // the options above may also follow the verb
   app.footer("Exit codes: 0 ok, 1 usage, 2 bad input, 3 numerical failure, 130 interrupted.");
   int exit_code = kOk;
   add_simulate(app, exit_code);
@@ -69,11 +84,13 @@ int main(int argc, char** argv) {
   add_inverse_dynamics(app, exit_code);
   add_view(app, exit_code);
   add_models(app, exit_code);
+  add_new(app, exit_code);
   add_schema(app, exit_code);
   add_import(app, exit_code);
 #ifdef PANTO_WITH_VALIDATION
   add_reproduce(app, exit_code);
 #endif
+  add_completion(app, exit_code);
 
   const std::vector<std::string> words = spread_settings(argc, argv);
   const bool json = std::find(words.begin(), words.end(), "--json") != words.end();

@@ -13,7 +13,7 @@ namespace panto::cli {
 namespace {
 
 struct Entry {
-  std::string name, title, file;
+  std::string name, title, file, drawing;
 };
 
 int models_verb(bool json_wanted) {
@@ -24,8 +24,10 @@ int models_verb(bool json_wanted) {
     notes.append(spec.diagnostics());
     if (!spec.ok()) continue;
     const Node* title = spec->root.find("title");
-    entries.push_back(
-        {name, title != nullptr && title->text() != nullptr ? *title->text() : "", spec->file});
+    const auto drawing = std::filesystem::path(spec->file).replace_filename("drawing.svg");
+    entries.push_back({name, title != nullptr && title->text() != nullptr ? *title->text() : "",
+                       spec->file,
+                       std::filesystem::exists(drawing) ? drawing.string() : std::string()});
   }
   if (entries.empty() && notes.ok())
     notes.error(201, {}, "the zoo is empty: set PANTO_MODELS to its folder");
@@ -39,15 +41,21 @@ int models_verb(bool json_wanted) {
           .member("name", e.name)
           .member("title", e.title)
           .member("file", e.file)
+          .member("drawing", e.drawing)
           .end_object();
     json.end_array().end_object();
     out(json.text() + "\n");
     return kOk;
   }
-  size_t width = 0;
-  for (const Entry& e : entries) width = std::max(width, e.name.size());
+  size_t name = 0, title = 0;
+  for (const Entry& e : entries) {
+    name = std::max(name, e.name.size());
+    title = std::max(title, letters(e.title));
+  }
   std::string text;
-  for (const Entry& e : entries) text += fmt::format("{:<{}}  {}\n", e.name, width, e.title);
+  for (const Entry& e : entries)
+    text += fmt::format("{:<{}}  {}{}  {}\n", e.name, name, e.title,
+                        std::string(title - letters(e.title), ' '), e.drawing);
   out(text);
   return kOk;
 }
@@ -56,7 +64,8 @@ int models_verb(bool json_wanted) {
 
 void add_models(CLI::App& app, int& exit_code) {
   auto json = std::make_shared<bool>(false);
-  CLI::App* verb = app.add_subcommand("models", "The zoo: models that come with the program");
+  CLI::App* verb =
+      app.add_subcommand("models", "The zoo: models that come with the program, with drawings");
   verb->group("Models");
   verb->add_flag("--json", *json, "Result as JSON on standard output");
   verb->footer(

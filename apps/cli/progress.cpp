@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "apps/cli/report.hpp"
+
 namespace panto::cli {
 namespace {
 
@@ -40,7 +42,7 @@ Progress::Progress(std::string title)
     : title_(std::move(title)),
       began_(Clock::now()),
       drawn_(began_),
-      terminal_(::isatty(STDERR_FILENO) == 1) {}
+      terminal_(::isatty(STDERR_FILENO) == 1 && !voice().quiet) {}
 
 Progress::~Progress() { wipe(); }
 

@@ -34,9 +34,38 @@ std::string json_of(const Diagnostics& diagnostics) {
   return json.text() + "\n";
 }
 
+constexpr const char *kError = "\x1b[1;31m", *kWarning = "\x1b[1;33m", *kFaint = "\x1b[2m",
+                     *kPlain = "\x1b[0m";
+
+// "error[E0201]" in bold red, "warning[W0320]" in bold yellow.
+std::string coloured(const std::string& text) {
+  std::string out;
+  size_t start = 0;
+  for (size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
+    std::string line = text.substr(start, end - start);
+    for (const auto& [word, code] : {std::pair{"error[", kError}, {"warning[", kWarning}}) {
+      const size_t at = line.find(word);
+      if (at == std::string::npos) continue;
+      const size_t close = line.find(']', at);
+      if (close == std::string::npos) continue;
+      line.insert(close + 1, kPlain);
+      line.insert(at, code);
+      break;
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
+Voice& voice() {
+  static Voice the_voice;
+  return the_voice;
+}
+
 bool wants_colour(int descriptor) {
+  if (voice().color != "auto") return voice().color == "always";
   const char* no_colour = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
   return ::isatty(descriptor) == 1 && (no_colour == nullptr || *no_colour == '\0') &&
@@ -44,27 +73,23 @@ bool wants_colour(int descriptor) {
 }
 
 void print(const Diagnostics& diagnostics) {
-  std::string text = diagnostics.text();
-  if (wants_colour(STDERR_FILENO)) {
-    std::string coloured;
-    size_t start = 0;
-    for (size_t end; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
-      std::string line = text.substr(start, end - start);
-      for (const auto& [word, code] :
-           {std::pair{"error[", "\x1b[1;31m"}, {"warning[", "\x1b[1;33m"}}) {
-        const size_t at = line.find(word);
-        if (at == std::string::npos) continue;
-        const size_t close = line.find(']', at);
-        if (close == std::string::npos) continue;
-        line.insert(close + 1, "\x1b[0m");
-        line.insert(at, code);
-        break;
-      }
-      coloured += line + "\n";
+  Diagnostics shown;
+  for (const Diagnostic& d : diagnostics.items()) {
+    if (d.severity == Severity::kError) {
+      shown.error(d.id, d.loc, d.message);
+    } else if (!voice().quiet) {
+      shown.warning(d.id, d.loc, d.message);
     }
-    text = coloured;
   }
+  std::string text = shown.text();
+  if (wants_colour(STDERR_FILENO)) text = coloured(text);
   std::fputs(text.c_str(), stderr);
+}
+
+void note(const std::string& text) {
+  if (!voice().verbose) return;
+  const bool colour = wants_colour(STDERR_FILENO);
+  fmt::print(stderr, "{}panto: {}{}\n", colour ? kFaint : "", text, colour ? kPlain : "");
 }
 
 int fail(const Diagnostics& diagnostics, bool json) {
@@ -91,9 +116,19 @@ Diagnostics write_page(const scene::Report& report, const std::string& path) {
   return html.ok() ? write_text_atomically(path, *html) : html.diagnostics();
 }
 
+size_t letters(const std::string& text) {
+  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+  }));
+}
+
 void out(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
+}
+
+void summary(const std::string& text) {
+  if (!voice().quiet) out(text);
 }
 
 }  // namespace panto::cli

@@ -57,13 +57,6 @@ void add_rows(JsonWriter& json, const std::vector<Row>& rows) {
   json.end_array();
 }
 
-// Columns as wide as the terminal-friendly text allows; letters beyond ASCII count once.
-size_t letters(const std::string& text) {
-  return static_cast<size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
-
 std::string table_of(const std::vector<Row>& rows) {
   size_t width = 8;
   for (const Row& r : rows) width = std::max(width, letters(r.quantity));
@@ -89,6 +82,7 @@ int reproduce_verb(const Arguments& a) {
   Diagnostics notes;
   std::string text;
   for (const Case* c : *cases) {
+    note(fmt::format("case {}: {}", name_of(*c), c->title));
     const Result<std::vector<Row>> rows = c->run();
     notes.append(rows.diagnostics());
     if (!rows.ok()) return fail(notes, a.json);
@@ -102,9 +96,10 @@ int reproduce_verb(const Arguments& a) {
     json.begin_object().member("case", a.what);
     add_rows(json, all);
     json.end_object();
-    text = json.text() + "\n";
+    out(json.text() + "\n");
+  } else {
+    summary(text);
   }
-  out(text);
   return kOk;
 }
 

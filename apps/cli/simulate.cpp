@@ -10,7 +10,6 @@
 #include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
 #include "panto/integrate/measure.hpp"
-#include "panto/io/load.hpp"
 #include "panto/io/results.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/scene/run_report.hpp"
@@ -187,7 +186,7 @@ int simulate_verb(const Arguments& a) {
   std::string message;
   if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
   ModelSpec spec;
-  const Result<Model> model = load(a.model, overrides, &spec);
+  const Result<Model> model = load_model(a.model, overrides, &spec);
   if (!model.ok()) return fail(model.diagnostics(), a.json);
   const Params params = nominal(*model);
   SimulationOptions options;
@@ -195,6 +194,11 @@ int simulate_verb(const Arguments& a) {
   if (!message.empty()) return fail_usage(message, a.json);
   options.keep_states = !a.out.empty() || !a.view.empty();
 
+  note(fmt::format(
+      "simulate until {} s, {}, integrator {}", options.until,
+      options.dt > 0 ? fmt::format("fixed step {} s", options.dt)
+                     : fmt::format("variable step, tolerance {}", options.tol),
+      options.integrator.empty() ? (options.dt > 0 ? "rk4" : "auto") : options.integrator));
   const Interrupt interrupt;
   Progress progress("simulate " + model->name);
   options.progress = [&](double fraction) {
@@ -207,6 +211,10 @@ int simulate_verb(const Arguments& a) {
   notes.append(run.diagnostics());
   if (!run.ok()) return fail(notes, a.json);
 
+  note(fmt::format(
+      "{}: {} steps, {} evaluations, {} Jacobians, {} choices of coordinates, {} rejected",
+      run->integrator, run->stats.steps, run->stats.evaluations, run->stats.jacobians,
+      run->stats.repartitions, run->stats.rejected));
   run->model_text = spec.source_text.empty() ? to_toml(spec) : spec.source_text;
   run->settings = a.set;
   if (a.seed_given->count() > 0) measure(*model, params, a.seed, *run);
@@ -214,8 +222,14 @@ int simulate_verb(const Arguments& a) {
   if (!a.csv.empty()) notes.append(write_csv(*run, a.csv));
   if (!a.view.empty()) notes.append(write_page(scene::report_of_run(*model, params, *run), a.view));
   if (!notes.ok()) return fail(notes, a.json);
+  for (const std::string& file : {a.out, a.csv})
+    if (!file.empty()) note("wrote " + file);
   print(notes);
-  out(a.json ? json_of(*run, options.at) : table_of(*run, a, options.at));
+  if (a.json) {
+    out(json_of(*run, options.at));
+  } else {
+    summary(table_of(*run, a, options.at));
+  }
   return Interrupt::requested() && !run->complete ? kInterrupted : kOk;
 }
 

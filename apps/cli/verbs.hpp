@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "panto/base/diagnostics.hpp"
+#include "panto/model/model.hpp"
 #include "panto/model/spec.hpp"
 
 namespace panto::cli {
@@ -16,10 +17,12 @@ void add_check(CLI::App& app, int& exit_code);
 void add_equilibrium(CLI::App& app, int& exit_code);
 void add_inverse_dynamics(CLI::App& app, int& exit_code);
 void add_models(CLI::App& app, int& exit_code);
+void add_new(CLI::App& app, int& exit_code);
 void add_schema(CLI::App& app, int& exit_code);
 void add_import(CLI::App& app, int& exit_code);
 void add_view(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app, int& exit_code);
+void add_completion(CLI::App& app, int& exit_code);
 
 // What nearly every verb takes: MODEL, --set and --json.
 struct ModelArguments {
@@ -31,6 +34,10 @@ void add_model_arguments(CLI::App& verb, ModelArguments& arguments);
 // name=value pairs; false with a message where one is none.
 bool parse_settings(const std::vector<std::string>& set, std::vector<Override>& overrides,
                     std::string& message);
+
+// The model with its settings; says what it has read when verbose.
+Result<Model> load_model(const std::string& model, const std::vector<Override>& overrides,
+                         ModelSpec* spec = nullptr);
 
 // A real number; false when the text is not exactly one.
 bool parse_number(const std::string& text, double& number);

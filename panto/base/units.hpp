@@ -9,7 +9,7 @@
 
 namespace panto {
 
-// Exponents of kg, m, s. An angle is dimensionless, so rad and 1 agree.
+// Exponents of kg, m, s (UNI-1). An angle is dimensionless, so rad and 1 agree.
 struct Dim {
   int kg = 0, m = 0, s = 0;
   friend bool operator==(const Dim&, const Dim&) = default;

@@ -13,7 +13,7 @@ namespace panto {
 class Adaptive {
  public:
   // "cvode", "cvode_bdf", "auto" or "ida"; nullptr for other names. tol: accuracy wanted of the whole run, relative to 1 + |x|. Errors of
-  // steps add up over a run, so that a step is held to tol / 1000, but not below what round-off allows.
+  // steps add up over a run, so that a step is held to tol / 1000 (INT-8), but not below what round-off allows.
   // The ode must outlive the integrator.
   static std::unique_ptr<Adaptive> create(std::string_view name, Ode& ode, double tol);
   virtual ~Adaptive() = default;

@@ -1,4 +1,4 @@
-// Backward differentiation formulae of order 1 to 6 on the times actually visited: the derivative at the new time of the polynomial through
+// Backward differentiation formulae (INT-5) of order 1 to 6 on the times actually visited: the derivative at the new time of the polynomial through
 // the last k + 1 states. The first k - 1 steps are taken by radau5 in halves, whose error h^6 does not spoil the order.
 // The past is kept as full coordinates and speeds, so that it can be re-expressed in other independent coordinates.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One step by Gauss collocation with six stages (order 12), solved by fixed-point iteration: for smooth, non-stiff motion over long steps. No stage lies
+// One step by Gauss collocation with six stages (INT-11, order 12), solved by fixed-point iteration: for smooth, non-stiff motion over long steps. No stage lies
 // within a tenth of the step from its middle.
 #pragma once
 

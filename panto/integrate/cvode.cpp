@@ -206,7 +206,7 @@ class Cvode final : public Adaptive {
     return begin();
   }
 
-  // At a singular position the conditioning goes to zero like a power p of the time left, p = 1: its logarithmic rate at two instants gives p and
+  // At a singular position the conditioning goes to zero like a power p of the time left, p = 1 (SNG-2): its logarithmic rate at two instants gives p and
   // that time. Anything else is no such position, or still too far away.
   Status cross(double limit) {
     if (!collocation_) collocation_ = std::make_unique<Collocation>(ode_);

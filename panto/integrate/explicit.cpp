@@ -1,4 +1,4 @@
-// Explicit methods: euler, semi_implicit_euler, rk4.
+// Explicit methods: euler (INT-1), semi_implicit_euler (INT-2), rk4 (INT-3).
 #include <algorithm>
 
 #include "panto/integrate/families.hpp"

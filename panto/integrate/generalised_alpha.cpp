@@ -1,4 +1,4 @@
-// Generalised-α (Chung and Hulbert 1993; on Lie groups Brüls and Cardona 2010) in independent coordinates:
+// Generalised-α (INT-7; Chung and Hulbert 1993; on Lie groups Brüls and Cardona 2010) in independent coordinates:
 //   (1 - αm) â₁ + αm â₀ = (1 - αf) a₁ + αf a₀,
 //   q₁ = q₀ moved by h v₀ + h² ((½ - β) â₀ + β â₁),   v₁ = v₀ + h ((1 - γ) â₀ + γ â₁),
 // αm = (2ρ - 1)/(ρ + 1), αf = ρ/(ρ + 1), γ = ½ + αf - αm, β = ¼ (γ + ½)². The unknowns are â of the independent speeds; the entries of â of

@@ -1,4 +1,4 @@
-// IDA on the stabilised index-2 form (Gear, Gupta and Leimkuhler 1985) of the full equations of motion, in q, v, λ, μ, ν:
+// IDA on the stabilised index-2 form (INT-9; Gear, Gupta and Leimkuhler 1985) of the full equations of motion, in q, v, λ, μ, ν:
 //   q̇ = N (v + Gᵀ μ) + q ν,   r(t, q, v, v̇, λ) = 0,   φ = 0,   φ̇ = 0,   φ̈ = 0,   |quaternion|² = 1.
 // φ: position rows; φ̇: position and velocity rows; φ̈: acceleration rows only. μ holds the position rows, ν (one per quaternion) the unit
 // length; both vanish on the solution. Rows that follow from others at the start are left out. The energy integrals ride along.

@@ -1,4 +1,4 @@
-// One-step implicit methods: implicit_euler, trapezoidal. The trapezoidal rule acts on (z, ż) alone, as in the matrix-R formulation: dependent
+// One-step implicit methods (INT-4): implicit_euler, trapezoidal. The trapezoidal rule acts on (z, ż) alone, as in the matrix-R formulation: dependent
 // coordinates are closed inside f.
 #include <algorithm>
 

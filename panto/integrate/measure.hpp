@@ -1,4 +1,4 @@
-// What the sensors of a model would have delivered during a run.
+// What the sensors of a model would have delivered during a run (MEA-1).
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 namespace panto {
 
-// (s I - ∂f/∂x)⁻¹ through the factors of the Jacobian: one LU of the reduced size. Scalar: double or complex.
+// (s I - ∂f/∂x)⁻¹ through the factors of the Jacobian (INT-10): one LU of the reduced size. Scalar: double or complex.
 template <class Scalar>
 class ShiftedSolver {
  public:

@@ -1,4 +1,4 @@
-// Radau IIA with three stages, order 5. The stage system is decoupled by the eigenvectors of A⁻¹ into one real and one complex system of the
+// Radau IIA (INT-6) with three stages, order 5. The stage system is decoupled by the eigenvectors of A⁻¹ into one real and one complex system of the
 // reduced size (E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, IV.8), whose transformation T is used here.
 #include <algorithm>
 #include <cmath>

@@ -51,7 +51,7 @@ struct Run {
   std::vector<double> t;
   std::vector<std::vector<double>> outputs, q, v, a, lambda;
   std::vector<double> kinetic, potential, entered,
-      taken;  // energy [J]; drift = kinetic + potential - entered + taken - its value at t0
+      taken;  // energy [J] (ENE-1); drift = kinetic + potential - entered + taken - its value at t0
   double energy_initial = 0, energy_final = 0, energy_max_drift = 0;
   double max_position_violation = 0, max_velocity_violation = 0;
   bool complete = true;    // false: stopped early by the caller

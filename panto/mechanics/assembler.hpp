@@ -29,7 +29,7 @@ class Assembler {
   // Why positions() failed; q is its nearest pose.
   void explain_positions(const Eigen::VectorXd& q, Diagnostics& out);
 
-  // Speeds of least kinetic energy (or least far from guessed speeds) that satisfy constraints and given speeds.
+  // Speeds of least kinetic energy (ASM-2; or least far from guessed speeds) that satisfy constraints and given speeds.
   bool velocities(const Eigen::VectorXd& q, Eigen::VectorXd& v, Diagnostics& out);
 
  private:

@@ -67,7 +67,7 @@ class Checker {
     const int rank = decomposition.rank();
     report_.mobility = model_.nv - rank;
 
-    // The generic rank: that of the neighbours on the motion.
+    // The generic rank: that of the neighbours on the motion (SNG-1).
     int generic = rank;
     Eigen::VectorXd generic_pose = report_.q;
     if (rank < std::min(velocity_rows(), model_.nv)) {

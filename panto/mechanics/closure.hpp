@@ -33,7 +33,7 @@ class Closure {
   // Per speed: 0 stays, 1 moves freely, between: moves reluctantly. Lengths are counted in Workspace::length().
   Eigen::VectorXd mobility;
 
-  // Moves q until all rows vanish: Gauss-Newton with minimum-norm steps of at most 0.5 rad (half a length), damped (Levenberg–Marquardt) where that does
+  // Moves q until all rows vanish (ASM-1): Gauss-Newton with minimum-norm steps of at most 0.5 rad (half a length), damped (Levenberg–Marquardt) where that does
   // not descend; then polished to round-off. q is left at the best pose found.
   ClosureResult solve(Eigen::VectorXd& q, int max_iterations = 100);
 

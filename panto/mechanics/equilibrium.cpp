@@ -1,4 +1,4 @@
-// Static equilibrium: Newton on the manifold of closed poses. The unknown is a tangent step; after each step the loops are closed again, so
+// Static equilibrium (EQU-1): Newton on the manifold of closed poses. The unknown is a tangent step; after each step the loops are closed again, so
 // that ball joints and changes of the independent directions need no special care (an iteration in fixed coordinates would).
 #include <algorithm>
 #include <cmath>
@@ -208,7 +208,7 @@ class EquilibriumSearch {
     return false;
   }
 
-  // δq in the directions that position rows leave, δv in those that velocity rows leave; δa and δλ follow from the linearised equations.
+  // EQU-2: δq in the directions that position rows leave, δv in those that velocity rows leave; δa and δλ follow from the linearised equations.
   void stability() {
     Point p = point(out_.q);
     p.lambda = view(out_.lambda);

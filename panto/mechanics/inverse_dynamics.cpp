@@ -12,7 +12,7 @@ constexpr double kRankTolerance = 1e-10;
 constexpr double kProducible = 1e-9;  // what is left, relative to the forces of the motion
 }  // namespace
 
-// r is linear in λ and u: r(λ, u) = r(0, u0) - Gᵀ λ + r_u u. Inputs of velocity-controlled drives do not enter r; they follow from the
+// r is linear in λ and u (INV-1): r(λ, u) = r(0, u0) - Gᵀ λ + r_u u. Inputs of velocity-controlled drives do not enter r; they follow from the
 // motion by their own row.
 Status inverse_dynamics(Workspace& workspace, const Point& motion, std::span<const int> actuators,
                         InverseDynamics& out) {

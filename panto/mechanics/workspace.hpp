@@ -103,7 +103,7 @@ class Workspace {
   virtual void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept = 0;
 
   // ---- independent coordinates ------------------------------------------------------------------------------------------------
-  // Chooses dependent speeds by pivoting at q; the generic rank found so far is kept through singular positions.
+  // Chooses dependent speeds by pivoting at q (LOOP-1); the generic rank found so far is kept through singular positions.
   // The present choice is kept unless another is clearly better conditioned; renew: chosen afresh.
   virtual void choose_partition(double t, View q, bool renew = false) noexcept = 0;
   // Directions δq that are independent with position rows; speeds that are with position and velocity rows; accelerations that are with all.
@@ -116,16 +116,16 @@ class Workspace {
   [[nodiscard]] virtual double conditioning() const = 0;
   [[nodiscard]] virtual int position_rank() const = 0;
 
-  // Newton on the dependent coordinates until the position rows vanish, then G and its factors at q. kRepartition: done, but choose again soon.
+  // Newton on the dependent coordinates until the position rows vanish (LOOP-2), then G and its factors at q. kRepartition: done, but choose again soon.
   [[nodiscard]] virtual Status close_positions(double t, MutableView q) noexcept = 0;
   // Dependent speeds from the independent ones; after close_positions at the same q.
   [[nodiscard]] virtual Status close_velocities(double t, View u, MutableView v) noexcept = 0;
-  // a at (q, v) in the independent-coordinate form: z̈ = (RᵀMR)⁻¹ Rᵀ(Q - k - M c); after close_velocities.
+  // a at (q, v) in the independent-coordinate form (LOOP-4): z̈ = (RᵀMR)⁻¹ Rᵀ(Q - k - M c); after close_velocities.
   [[nodiscard]] virtual Status accelerations(double t, View v, View u, View u_rate,
                                              MutableView a) noexcept = 0;
-  // λ that belongs to the last accelerations() (redundant rows zero).
+  // λ that belongs to the last accelerations() (LOOP-5; redundant rows zero).
   virtual void multipliers(View a, MutableView lambda) noexcept = 0;
-  // R: speeds per independent speed (nv x nz), after close_positions. velocity level.
+  // R (LOOP-3): speeds per independent speed (nv x nz), after close_positions. velocity level.
   virtual void null_space(Eigen::MatrixXd& r) const = 0;
   // Dependent entries of x (nv) such that G x = b on the rows up to `level`, the independent entries of that level kept; b by row of the model,
   // empty: zero; redundant rows are not looked at. After close_positions. Columns of R: b empty, x a unit vector.
@@ -135,7 +135,7 @@ class Workspace {
   // Largest position and velocity constraint residual at (t, q, v).
   virtual void violation(double t, View q, View v, View u, double& position, double& velocity) = 0;
 
-  // ---- λ form: any rank, minimum-norm multipliers; allocates ------------------------------------------------------------------
+  // ---- λ form (LOOP-6): any rank, minimum-norm multipliers; allocates ------------------------------------------------------------------
   [[nodiscard]] virtual Status forward_dynamics(const Point& x, Eigen::VectorXd& a,
                                                 Eigen::VectorXd& lambda) = 0;
 

@@ -116,9 +116,9 @@ struct Term {
 // ---- constraints ------------------------------------------------------------------------------------------------------
 // Rows are ordered by level: all kPosition rows first, then kVelocity, then kAcceleration.
 enum class Level : std::uint8_t { kPosition, kVelocity, kAcceleration };
-enum class TargetKind : std::uint8_t {
-  kConstant,  // x = value of a slot (slot -1: zero)
-  kSignal,    // x = signal(t): driver
+enum class TargetKind : std::uint8_t {  // drives: DRV-1
+  kConstant,                            // x = value of a slot (slot -1: zero)
+  kSignal,                              // x = signal(t): driver
   kDrive0,  // velocity-controlled, order 0: x' = u                                             (kVelocity)
   kDrive1,  // order 1: tau x'' + x' = u                                                        (kAcceleration)
   kDrive2,  // order 2 on the velocity: x''' is not a state of ours, so as in Drücker (2.54): x'' + 2 zeta w x' + w^2 x = w^2 u

@@ -102,6 +102,76 @@ std::string description(const SchemaKey& key) {
   return out;
 }
 
+const char* type_words(KeyType type) {
+  switch (type) {
+    case KeyType::kNumber:
+      return "number";
+    case KeyType::kVector:
+      return "list of numbers";
+    case KeyType::kFreeVector:
+      return "list of numbers or \"free\"";
+    case KeyType::kWhole:
+      return "whole number";
+    case KeyType::kFlag:
+      return "true or false";
+    case KeyType::kText:
+      return "text";
+    case KeyType::kName:
+      return "name";
+    case KeyType::kChoice:
+      return "word";
+    case KeyType::kDirection:
+      return "\"x\", \"y\", \"z\" or list of numbers";
+    case KeyType::kBody:
+      return "body";
+    case KeyType::kPlace:
+      return "place";
+    case KeyType::kPlaces:
+      return "two places";
+    case KeyType::kCoordinate:
+      return "coordinate";
+    case KeyType::kCoordinates:
+      return "list of coordinates";
+    case KeyType::kTarget:
+      return "place or coordinate";
+    case KeyType::kForce:
+      return "force, actuator, driver or loop";
+    case KeyType::kActuator:
+      return "actuator";
+    case KeyType::kTerms:
+      return "table of numbers";
+    case KeyType::kSignal:
+      return "signal";
+    case KeyType::kSignals:
+      return "signal or list of signals";
+    case KeyType::kTable:
+      return "table";
+    case KeyType::kTables:
+      return "list of tables";
+    case KeyType::kTableOrList:
+      return "table or list of tables";
+  }
+  return "";
+}
+
+const char* space_words(InSpace where) {
+  return where == InSpace::kPlanar ? "planar" : where == InSpace::kSpatial ? "spatial" : "both";
+}
+
+// What the reference pages say about a key beyond the standard words of a schema.
+void add_page_entries(Json& property, const SchemaKey& key) {
+  property["x-type"] = type_words(key.type);
+  const auto add = [&](const char* name, std::string_view text) {
+    if (!text.empty()) property[name] = text;
+  };
+  add("x-unit", key.unit);
+  add("x-default", key.fallback);
+  add("x-table", key.table);
+  if (key.where != InSpace::kBoth) add("x-space", space_words(key.where));
+  if (key.required && key.where != InSpace::kBoth) property["x-required"] = true;
+  if (property["description"] != key.doc) add("x-meaning", key.doc);
+}
+
 void add_keys(Json& object, std::span<const SchemaKey> keys) {
   for (const SchemaKey& key : keys) {
     if (key.type == KeyType::kChoice && *key.choices == '\0')
@@ -110,6 +180,7 @@ void add_keys(Json& object, std::span<const SchemaKey> keys) {
     // In draft 7 whatever stands beside $ref is ignored.
     if (property.contains("$ref")) property = Json{{"allOf", Json::array({property})}};
     property["description"] = description(key);
+    add_page_entries(property, key);
     object["properties"][key.name] = property;
     if (key.required && key.where == InSpace::kBoth) object["required"].push_back(key.name);
   }
@@ -118,6 +189,8 @@ void add_keys(Json& object, std::span<const SchemaKey> keys) {
 Json object_of(const SchemaTable& table, const SchemaVariant* variant) {
   Json out{{"type", "object"}};
   out["description"] = variant != nullptr ? variant->doc : table.doc;
+  if (variant != nullptr && variant->where != InSpace::kBoth)
+    out["x-space"] = space_words(variant->where);
   out["properties"] = Json::object();
   if (variant != nullptr) {
     out["properties"]["type"] = {{"const", variant->type}};
@@ -128,7 +201,8 @@ Json object_of(const SchemaTable& table, const SchemaVariant* variant) {
   if (table.item) {
     out["properties"]["repeat"] = {
         {"type", "string"},
-        {"description", "\"i = 0..N\": write the item once for every whole number i"}};
+        {"description", "\"i = 0..N\": write the item once for every whole number i"},
+        {"x-type", "text"}};
   }
   if (*table.open == '\0') {
     out["additionalProperties"] = false;

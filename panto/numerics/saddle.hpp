@@ -1,4 +1,4 @@
-// Constrained accelerations by Gauss's principle, for constraint matrices of any rank.
+// Constrained accelerations by Gauss's principle (LOOP-6), for constraint matrices of any rank.
 #pragma once
 
 #include <Eigen/Core>

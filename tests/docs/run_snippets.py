@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Executes the code blocks of README.md and docs/*.md: run_snippets.py ROOT PANTO PYTHON_PACKAGE_FOLDER
+"""Executes the code blocks of README.md and of all pages of the site: run_snippets.py ROOT PANTO PYTHON_PACKAGE_FOLDER PAGES
 
-toml     a complete model (it says `space`) is checked with `panto check`; one preceded by "Save as `name`" is kept for the blocks after it
+A block preceded by "Save as `name`" is kept under that name for the blocks after it.
+toml     a complete model (it says `space`) is checked with `panto check` and simulated for a moment
 console  lines that start with "$ " are run in the page's scratch folder
 python   run as one program per block in the same folder
 
@@ -31,16 +32,17 @@ def blocks(page):
 
 
 def main():
-    root, panto, package = (pathlib.Path(a).resolve() for a in sys.argv[1:4])
+    root, panto, package, pages = (pathlib.Path(a).resolve() for a in sys.argv[1:5])
     environment = dict(os.environ, PYTHONPATH=str(package), PATH=f"{panto.parent}:{os.environ['PATH']}")
     passed, failed = 0, 0
-    for page in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+    for page in [root / "README.md", *sorted(pages.rglob("*.md"))]:
         with tempfile.TemporaryDirectory() as scratch:
             for line, kind, code, saved in blocks(page):
-                if kind == "toml" and re.search(r"^space\s*=", code, re.M):
-                    name = saved or "snippet.toml"
+                name = saved or "snippet.toml"
+                if saved or kind == "toml":
                     pathlib.Path(scratch, name).write_text(code, encoding="utf-8")
-                    commands = [[str(panto), "check", name]]
+                if kind == "toml" and re.search(r"^space\s*=", code, re.M):
+                    commands = [[str(panto), "check", name], [str(panto), "simulate", name, "--until", "0.01"]]
                 elif kind == "console":
                     commands = [["bash", "-c", c[2:]] for c in code.splitlines() if c.startswith("$ ")]
                 elif kind == "python":
@@ -55,7 +57,7 @@ def main():
                         print(f"{page.relative_to(root)}:{line}: left out, the program was built without the report page")
                     else:
                         failed += 1
-                        print(f"{page.relative_to(root)}:{line}: {kind} block: exit {result.returncode}\n{result.stdout}{result.stderr}")
+                        print(f"{page.name}:{line}: {kind} block: exit {result.returncode}\n{result.stdout}{result.stderr}")
     print(f"{passed} passed, {failed} failed")
     return 1 if failed or not passed else 0
 

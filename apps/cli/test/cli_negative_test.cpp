@@ -6,17 +6,32 @@ namespace {
 using nlohmann::json;
 
 TEST_F(Program, WrongCommandLinesExitWithOne) {
-  for (const char* line :
-       {"", "simulat pendulum", "simulate", "simulate pendulum --untill 3",
-        "simulate pendulum --until x", "simulate pendulum --dt 0.1 --tol 1e-6",
-        "simulate pendulum --at 1,b", "simulate pendulum --at 5 --until 2",
-        "simulate pendulum --at -1", "simulate pendulum --set g", "simulate pendulum --set =3",
-        "simulate pendulum --stop x", "check", "reproduce"}) {
+  for (const char* line : {"",
+                           "simulat pendulum",
+                           "simulate",
+                           "simulate pendulum --untill 3",
+                           "simulate pendulum --until x",
+                           "simulate pendulum --dt 0.1 --tol 1e-6",
+                           "simulate pendulum --at 1,b",
+                           "simulate pendulum --at 5 --until 2",
+                           "simulate pendulum --at -1",
+                           "simulate pendulum --set g",
+                           "simulate pendulum --set =3",
+                           "simulate pendulum --stop x",
+                           "check",
+                           "reproduce",
+                           "new",
+                           "new fourbar",
+                           "completion",
+                           "completion fish",
+                           "check pendulum --quiet --verbose",
+                           "check pendulum --color sometimes"}) {
     const Outcome o = panto(line);
     EXPECT_EQ(o.exit_code, 1) << line << "\n" << o.err;
     EXPECT_EQ(o.out, "") << line;
     EXPECT_NE(o.err, "") << line;
   }
+  EXPECT_NE(panto("new fourbar").err.find("did you mean \"four-bar\""), std::string::npos);
   EXPECT_NE(panto("simulat pendulum").err.find("did you mean \"simulate\""), std::string::npos);
 }
 

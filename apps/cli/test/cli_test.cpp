@@ -17,16 +17,16 @@ std::set<std::string> keys(const json& object) {
   return out;
 }
 
-const std::set<std::string> kVerbs{"simulate",         "check",     "equilibrium",
-                                   "inverse-dynamics", "models",    "schema",
-                                   "import",           "reproduce", "view"};
+const std::set<std::string> kVerbs{"simulate",   "check",  "equilibrium", "inverse-dynamics",
+                                   "models",     "schema", "import",      "reproduce",
+                                   "completion", "new",    "view"};
 
 TEST_F(Program, HelpFitsAScreenAndNamesEveryVerb) {
   const Outcome help = panto("--help");
   EXPECT_EQ(help.exit_code, 0);
-  EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 24);
+  EXPECT_LE(std::count(help.out.begin(), help.out.end(), '\n'), 40);
   std::istringstream lines(help.out);
-  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 90U) << line;
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
   for (const std::string& verb : kVerbs)
     EXPECT_NE(help.out.find("  " + verb), std::string::npos) << verb;
 }
@@ -216,11 +216,17 @@ TEST_F(Program, InverseDynamicsGivesBackTheTorqueOfASimulation) {
   EXPECT_LT(worst, 1e-3);
 }
 
-TEST_F(Program, ModelsListsTheZooWithTitles) {
+TEST_F(Program, ModelsListsTheZooWithTitlesAndDrawings) {
   const json j = panto("models --json").json();
   EXPECT_GE(j["models"].size(), 10U);
-  for (const auto& m : j["models"]) EXPECT_NE(m["title"], "") << m["name"];
-  EXPECT_NE(panto("models").out.find("fourbar_f1"), std::string::npos);
+  const Outcome list = panto("models");
+  EXPECT_EQ(std::count(list.out.begin(), list.out.end(), '\n'),
+            static_cast<long>(j["models"].size()));
+  for (const auto& m : j["models"]) {
+    EXPECT_NE(m["title"], "") << m["name"];
+    EXPECT_TRUE(std::filesystem::exists(m["drawing"].get<std::string>())) << m["name"];
+    EXPECT_NE(list.out.find(m["drawing"].get<std::string>()), std::string::npos) << m["name"];
+  }
 }
 
 TEST_F(Program, SchemaIsJson) { EXPECT_EQ(keys(panto("schema").json()).count("$schema"), 1U); }

@@ -1,4 +1,4 @@
-// A channel's value, rate and acceleration, and its gradient as wrenches on bodies. Because rate = gradient · twist, and a force on the
+// A channel's value, rate and acceleration, and its gradient as wrenches on bodies. Because rate = gradient · twist (CHAN-1), and a force on the
 // channel is applied through the same gradient, value and apply are power-conjugate by construction.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace panto::rigid {
 
-// A wrench about a body's origin.
+// A wrench about a body's origin; a channel has two, and a bias of its acceleration (CHAN-2).
 template <class S, class T>
 struct Wrench {
   typename S::template Ang<T> n{};

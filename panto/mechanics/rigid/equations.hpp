@@ -25,7 +25,8 @@ struct Equations {
   using Ang = typename S::template Ang<T>;
 
   Kinematics<S, T> kin;
-  std::vector<Wrench<S, T>> wrench;  // per body (Kinematics index): inertia minus applied forces
+  std::vector<Wrench<S, T>>
+      wrench;  // per body (Kinematics index): inertia (TREE-2) minus applied forces
   std::vector<SignalAt<T>> signal;
   std::vector<T> force;  // per force element: force on its channel
   // results
@@ -352,7 +353,7 @@ struct Equations {
     }
   }
 
-  // Projects the accumulated wrenches on the joints, from the tips inward.
+  // Projects the accumulated wrenches on the joints, from the tips inward (TREE-3).
   void backward() {
     const Model& m = *kin.model;
     for (int i = static_cast<int>(m.joints.size()) - 1; i >= 0; --i) {

@@ -1,4 +1,4 @@
-// Motion of every body of the tree from coordinates, speeds and accelerations, by recursion from the ground outward.
+// Motion of every body of the tree from coordinates, speeds and accelerations, by recursion from the ground outward (TREE-1).
 // Body state is kept in world axes at the body origin; accelerations are the classical ones (second derivative of position).
 #pragma once
 

@@ -1,4 +1,4 @@
-// Mass matrix of the tree by composite bodies, packed along the paths to the ground, and its factorisation without fill.
+// Mass matrix of the tree by composite bodies (TREE-4), packed along the paths to the ground, and its factorisation without fill.
 #pragma once
 
 #include "panto/mechanics/rigid/kinematics.hpp"
