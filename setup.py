@@ -39,6 +39,11 @@ class CMakeBuild(build_ext):
 
     def configure(self):
         options = [f"-DPython3_EXECUTABLE={sys.executable}", *(f"-D{name}=OFF" for name in OFF)]
+        # The report page is bundled from npm packages; without Node.js or a network the rest still installs.
+        page = subprocess.run([ROOT / "tools" / "viewer", "build"], check=False).returncode == 0
+        options.append(f"-DPANTO_VIEWER={'ON' if page else 'OFF'}")
+        if not page:
+            print("pantograph: no report page: pg.view() will say how to build it", file=sys.stderr)
         subprocess.run(["cmake", "--preset", "release", "-B", BUILD, *options], cwd=ROOT, check=True)
         return BUILD
 

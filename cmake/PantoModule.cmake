@@ -40,6 +40,8 @@ function(panto_test group source)
   target_link_libraries(${target} PRIVATE ${arg_LIBS} GTest::gtest_main)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_compile_definitions(${target} PRIVATE PANTO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # What is tested is optimised; the tests themselves are to compile quickly.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                              "${PROJECT_BINARY_DIR}/test-bin")
   gtest_discover_tests(

@@ -86,6 +86,9 @@ Json of(const Scene& s) {
   list("springs", s.springs, [](const DrawnSpring& x) {
     return Json{{"name", x.name},
                 {"type", x.torsional ? "torsional" : "linear"},
+                {"parts", x.spring && x.damper ? "both"
+                          : x.damper           ? "damper"
+                                               : "spring"},
                 {"a", of(x.a)},
                 {"b", of(x.b)}};
   });
@@ -235,18 +238,15 @@ Json of(const TextPanel& p) {
   return j;
 }
 
-// Inside a script element "</" would end it and "<!" could begin a comment; JSON lets both be written otherwise.
+// Inside a script element "</" would end it and "<!" could begin a comment; JSON lets "<" be written otherwise.
 std::string harmless(const std::string& json) {
   std::string out;
   out.reserve(json.size());
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char next = i + 1 < json.size() ? json[i + 1] : '\0';
-    if (json[i] == '<' && next == '/') {
-      out += "<\\";
-    } else if (json[i] == '<' && next == '!') {
+  for (const char c : json) {
+    if (c == '<') {
       out += "\\u003c";
     } else {
-      out += json[i];
+      out += c;
     }
   }
   return out;

@@ -167,7 +167,8 @@ class Painter {
       if (f.law != LawKind::kSpringDamper && f.law != LawKind::kTable) continue;
       const auto [a, b] = ends(f.channel);
       const bool torsional = f.channel.angular;
-      scene_.springs.push_back({f.name, torsional, a, b});
+      scene_.springs.push_back(
+          {f.name, torsional, f.stiffness >= 0 || f.law == LawKind::kTable, f.damping >= 0, a, b});
       if (f.channel.kind == ChannelKind::kCoordinate) continue;  // the joint sits there
       sits(a);
       sits(b);

@@ -50,6 +50,7 @@ struct DrawnJoint {  // joint or loop of the file
 struct DrawnSpring {
   std::string name;
   bool torsional = false;
+  bool spring = true, damper = false;
   Place a, b;
 };
 struct DrawnForce {  // applied load or actuator
