@@ -121,6 +121,7 @@ Arguments arguments(CompiledModel& m, double t, const Array& q, const std::optio
 void bind_model(py::module_& module);
 void bind_mechanics(py::module_& module);
 void bind_integrate(py::module_& module);
+void bind_linear(py::module_& module);
 void bind_io(py::module_& module);
 void bind_validation(py::module_& module);
 void bind_scene(py::module_& module);

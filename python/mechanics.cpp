@@ -183,7 +183,7 @@ py::tuple find_equilibrium(const CompiledModel& m, double t, const Optional& gue
   std::optional<Result<Equilibrium>> result;
   {
     const py::gil_scoped_release release;
-    result = equilibrium(*m.new_workspace(), t, start);
+    result = equilibrium(*m.new_workspace(), t, {.q = start});
   }
   const py::list notes = to_python(result->diagnostics());
   Equilibrium found = value_of(std::move(*result));

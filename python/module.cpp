@@ -91,6 +91,7 @@ PYBIND11_MODULE(_core, module) {
   python::bind_model(module);
   python::bind_mechanics(module);
   python::bind_integrate(module);
+  python::bind_linear(module);
   python::bind_io(module);
   python::bind_validation(module);
   python::bind_scene(module);

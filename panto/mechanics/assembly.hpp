@@ -42,14 +42,22 @@ struct InverseDynamics {
                                       std::span<const int> actuators, InverseDynamics& out);
 
 // Static equilibrium with constant inputs at time t, from a guess. Stability from the tangent: eigenvalues of the linearised motion.
+struct EquilibriumOptions {
+  View q{};  // guess; empty: the assembled initial pose
+  // Steady motion: speeds that are kept (made to fit the loops as these move); empty: at rest.
+  View v{};
+  bool search = true;  // false: the forces at the guess itself, loops closed
+};
 struct Equilibrium {
-  Eigen::VectorXd q, lambda;
-  double residual = 0;     // largest generalised force left along the independent directions
-  bool stable = false;     // no eigenvalue with positive real part
-  double growth_rate = 0;  // largest real part [1/s]
+  Eigen::VectorXd q, v, lambda;
+  double residual = 0;  // largest generalised force left along the independent directions
+  // At rest only: no eigenvalue with positive real part, and the largest real part [1/s].
+  bool stable = false;
+  double growth_rate = 0;
   std::vector<std::pair<double, double>> eigenvalues;
   int iterations = 0;
 };
-Result<Equilibrium> equilibrium(Workspace& workspace, double t, View q_guess = {});
+Result<Equilibrium> equilibrium(Workspace& workspace, double t,
+                                const EquilibriumOptions& options = {});
 
 }  // namespace panto

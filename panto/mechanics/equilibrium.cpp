@@ -29,6 +29,7 @@ class EquilibriumSearch {
         t_(t),
         closure_(workspace, t),
         zero_(Eigen::VectorXd::Zero(workspace.model().nv)),
+        wanted_speeds_(zero_),
         u_(workspace.model().nu()),
         u_rate_(workspace.model().nu()) {
     workspace.inputs_at(t, view(u_), view(u_rate_));
@@ -39,7 +40,8 @@ class EquilibriumSearch {
         closure_.wanted.push_back({row.channel, u_(row.input), 1});
   }
 
-  Result<Equilibrium> run(View q_guess) {
+  Result<Equilibrium> run(const EquilibriumOptions& options) {
+    const View q_guess = options.q;
     if (q_guess.empty()) {
       auto start = assemble(workspace_, t_);
       if (!start) return start.diagnostics();
@@ -49,8 +51,17 @@ class EquilibriumSearch {
                                                  static_cast<Eigen::Index>(q_guess.size()));
     }
     if (const auto closed = closure_.solve(out_.q); !closed.converged) return not_closed();
-    if (!search()) return not_balanced();
-    stability();
+    if (!options.v.empty())
+      wanted_speeds_ = Eigen::Map<const Eigen::VectorXd>(options.v.data(), model_.nv);
+    if (!options.search) {
+      const Rest s = rest(out_.q);
+      out_.lambda = s.lambda;
+      out_.residual = s.force.size() > 0 ? s.force.cwiseAbs().maxCoeff() : 0;
+    } else if (!search()) {
+      return not_balanced();
+    }
+    out_.v = speeds(out_.q);
+    if (options.v.empty()) stability();
     return std::move(out_);
   }
 
@@ -64,11 +75,25 @@ class EquilibriumSearch {
     double scale = 0;  // size of r
   };
 
-  Point point(const Eigen::VectorXd& q) const {
+  // The wanted speeds, made to fit the loops at q with the smallest change.
+  Eigen::VectorXd speeds(const Eigen::VectorXd& q) {
+    if (wanted_speeds_.isZero(0)) return zero_;
+    Eigen::MatrixXd g;
+    workspace_.constraint_jacobian(t_, view(q), g);
+    MinimumNorm rows(kRankTolerance);
+    const Eigen::VectorXd& d = closure_.dof_scale();
+    rows.compute(closure_.row_scale().asDiagonal() * g * d.asDiagonal());
+    return wanted_speeds_ -
+           d.cwiseProduct(rows.solve(closure_.row_scale().cwiseProduct(g * wanted_speeds_)));
+  }
+
+  // v must outlive the point.
+  Point point(const Eigen::VectorXd& q, const Eigen::VectorXd& v) const {
     Point p;
     p.t = t_;
     p.q = view(q);
-    p.v = p.a = view(zero_);
+    p.v = view(v);
+    p.a = view(zero_);
     p.u = view(u_);
     p.u_rate = view(u_rate_);
     return p;
@@ -77,7 +102,8 @@ class EquilibriumSearch {
   Rest rest(const Eigen::VectorXd& q) {
     Rest s;
     Residual residual;
-    workspace_.residual(point(q), false, residual);
+    const Eigen::VectorXd v = speeds(q);
+    workspace_.residual(point(q, v), false, residual);
     s.r = residual.r;
     Eigen::MatrixXd g;
     workspace_.constraint_jacobian(t_, view(q), g);
@@ -95,7 +121,8 @@ class EquilibriumSearch {
   }
 
   Eigen::MatrixXd stiffness(const Eigen::VectorXd& q, const Rest& s) {
-    Point p = point(q);
+    const Eigen::VectorXd v = speeds(q);
+    Point p = point(q, v);
     p.lambda = view(s.lambda);
     Blocks blocks;
     blocks.v = blocks.a = blocks.lambda = false;
@@ -210,7 +237,7 @@ class EquilibriumSearch {
 
   // EQU-2: δq in the directions that position rows leave, δv in those that velocity rows leave; δa and δλ follow from the linearised equations.
   void stability() {
-    Point p = point(out_.q);
+    Point p = point(out_.q, zero_);
     p.lambda = view(out_.lambda);
     Blocks blocks;
     Tangent tangent;
@@ -281,14 +308,14 @@ class EquilibriumSearch {
   const Model& model_;
   double t_;
   Closure closure_;
-  Eigen::VectorXd zero_, u_, u_rate_;
+  Eigen::VectorXd zero_, wanted_speeds_, u_, u_rate_;
   Equilibrium out_;
 };
 
 }  // namespace
 
-Result<Equilibrium> equilibrium(Workspace& workspace, double t, View q_guess) {
-  return EquilibriumSearch(workspace, t).run(q_guess);
+Result<Equilibrium> equilibrium(Workspace& workspace, double t, const EquilibriumOptions& options) {
+  return EquilibriumSearch(workspace, t).run(options);
 }
 
 }  // namespace panto

@@ -200,6 +200,94 @@ def equilibrium(
 
 
 @dataclass(frozen=True)
+class LinearModel:
+    """Small motions about an operating point, equations LIN-1 to LIN-3; all matrices in SI units [m, rad, kg, s]."""
+
+    coordinates: list[str]  #: of δq [m, rad]
+    independent: list[str]  #: of z [m, rad]
+    states: list[str]  #: of x = (z, speeds) [m, rad, m/s, rad/s]
+    inputs: list[str]
+    outputs: list[str]
+    output_units: list[str]
+    rows: list[str]  #: constraint rows
+    M: np.ndarray  #: descriptor form: M δa + D δv + K δq = B δu + Gᵀ δλ
+    D: np.ndarray
+    K: np.ndarray
+    B: np.ndarray
+    G: np.ndarray
+    R: np.ndarray  #: δq = R z
+    M_z: np.ndarray  #: minimal form: M_z z̈ + D_z ż + K_z z = B_z δu
+    D_z: np.ndarray
+    K_z: np.ndarray
+    B_z: np.ndarray
+    A: np.ndarray  #: ẋ = A x + B_x δu + B_rate δu̇ [1/s]
+    B_x: np.ndarray
+    B_rate: np.ndarray
+    C_x: np.ndarray  #: δy = C_x x + D_x δu + D_rate δu̇
+    D_x: np.ndarray
+    D_rate: np.ndarray
+    q: np.ndarray  #: coordinates of the operating point [m, rad]
+    v: np.ndarray  #: speeds [m/s, rad/s]
+    residual: float  #: largest generalised force left over [N, N m]
+
+
+def _pose(at: Mapping[str, float] | None) -> list[tuple[str, float]]:
+    return [(name, float(value)) for name, value in (at or {}).items()]
+
+
+def linearize(
+    model: Model | str | os.PathLike[str],
+    at: Mapping[str, float] | None = None,
+    where: str = "equilibrium",
+    *,
+    t: float = 0.0,
+) -> LinearModel:
+    """Linear model about a pose.
+
+    ``at``: coordinates [m, rad] and speeds [m/s, rad/s] by name. ``where``: "equilibrium" searches
+    it from there, "here" stays there, "steady" searches a motion with the initial speeds held.
+    """
+    found, notes = _core.linearize(as_model(model)._ready(), _pose(at), where, t)
+    warn(notes, stacklevel=2)
+    return LinearModel(**found)
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Natural vibrations, equation MOD-1: frequencies [Hz], damping ratios, shapes."""
+
+    frequencies_hz: np.ndarray  #: undamped natural frequencies [Hz], ascending
+    damping: np.ndarray  #: modal damping ratios
+    growth_rates: np.ndarray  #: [1/s], of modes that grow
+    shapes: np.ndarray  #: one column per mode, changes of ``coordinates``, the largest 1
+    strain: np.ndarray  #: one column per mode, share of the potential energy in each of ``elements``
+    coordinates: list[str]
+    elements: list[str]
+    eigenvalues: np.ndarray  #: of the state matrix [1/s]
+    stable: bool
+    q: np.ndarray  #: coordinates of the operating point [m, rad]
+    v: np.ndarray  #: speeds [m/s, rad/s]
+    residual: float  #: largest generalised force left over [N, N m]
+
+
+def modes(
+    model: Model | str | os.PathLike[str],
+    at: Mapping[str, float] | None = None,
+    where: str = "equilibrium",
+    *,
+    t: float = 0.0,
+    count: int = 0,
+) -> Modes:
+    """Natural frequencies [Hz], damping and shapes about a pose; arguments as in linearize().
+
+    ``count``: lowest modes only, 0 for all.
+    """
+    found, notes = _core.modes(as_model(model)._ready(), _pose(at), where, t, count)
+    warn(notes, stacklevel=2)
+    return Modes(**found)
+
+
+@dataclass(frozen=True)
 class InverseDynamics:
     """Inputs [N, N m] that produce a motion; rows where the motion was given in rows."""
 

@@ -19,7 +19,8 @@ std::set<std::string> keys(const json& object) {
 
 const std::set<std::string> kVerbs{"simulate",   "check",  "equilibrium", "inverse-dynamics",
                                    "models",     "schema", "import",      "reproduce",
-                                   "completion", "new",    "view"};
+                                   "completion", "new",    "view",        "modes",
+                                   "linearize"};
 
 TEST_F(Program, HelpFitsAScreenAndNamesEveryVerb) {
   const Outcome help = panto("--help");

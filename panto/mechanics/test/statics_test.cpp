@@ -82,7 +82,7 @@ TEST(InverseDynamics, ReadsTheInputOfAVelocityDriveOffTheMotion) {
 
 Result<Equilibrium> equilibrium_of(const Model& m, const std::vector<double>& guess = {}) {
   const auto w = Workspace::create(m, nominal(m));
-  return equilibrium(*w, 0, guess);
+  return equilibrium(*w, 0, {.q = guess});
 }
 
 ModelBuilder pendulum() {

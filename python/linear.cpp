@@ -1,0 +1,124 @@
+// Linearisation and modes.
+#include "panto/linear/linearize.hpp"
+#include "panto/linear/modes.hpp"
+#include "panto/linear/response.hpp"
+#include "python/bindings.hpp"
+
+namespace panto::python {
+namespace {
+
+Operation operation_of(const std::string& name) {
+  if (name == "equilibrium") return Operation::kEquilibrium;
+  if (name == "here") return Operation::kHere;
+  if (name == "steady") return Operation::kSteady;
+  throw py::value_error("where: expected \"equilibrium\", \"here\" or \"steady\", got \"" + name +
+                        "\"");
+}
+
+struct Linearised {
+  std::shared_ptr<const Model> model;
+  std::unique_ptr<Workspace> workspace;
+  OperatingPoint point;
+  LinearModel linear;
+  Diagnostics notes;
+};
+
+Linearised linearised(const CompiledModel& m, const std::vector<std::pair<std::string, double>>& at,
+                      const std::string& where, double t) {
+  const Operation operation = operation_of(where);
+  const py::gil_scoped_release release;
+  std::vector<PoseValue> pose;
+  pose.reserve(at.size());
+  for (const auto& [name, value] : at) pose.push_back({name, value});
+  Linearised out;
+  out.model =
+      pose.empty() ? m.model : std::make_shared<const Model>(value_of(with_pose(*m.model, pose)));
+  out.workspace = Workspace::create(*out.model, m.params);
+  Result<OperatingPoint> point = operating_point(*out.workspace, operation, t);
+  out.notes = point.diagnostics();
+  out.point = value_of(std::move(point));
+  out.linear = value_of(linearize(*out.workspace, out.point));
+  return out;
+}
+
+void add_point(py::dict& d, Linearised& l) {
+  d["q"] = std::move(l.point.q);
+  d["v"] = std::move(l.point.v);
+  d["residual"] = l.point.residual;
+}
+
+py::tuple linear_model(const CompiledModel& m,
+                       const std::vector<std::pair<std::string, double>>& at,
+                       const std::string& where, double t) {
+  Linearised l = linearised(m, at, where, t);
+  LinearModel& s = l.linear;
+  py::dict d;
+  d["coordinates"] = std::move(s.coordinates);
+  d["independent"] = std::move(s.independent);
+  d["states"] = std::move(s.states);
+  d["inputs"] = std::move(s.inputs);
+  d["outputs"] = std::move(s.outputs);
+  d["output_units"] = std::move(s.output_units);
+  d["rows"] = std::move(s.rows);
+  d["M"] = std::move(s.M);
+  d["D"] = std::move(s.D);
+  d["K"] = std::move(s.K);
+  d["B"] = std::move(s.B);
+  d["G"] = std::move(s.G);
+  d["R"] = std::move(s.R);
+  d["M_z"] = std::move(s.M_z);
+  d["D_z"] = std::move(s.D_z);
+  d["K_z"] = std::move(s.K_z);
+  d["B_z"] = std::move(s.B_z);
+  d["A"] = std::move(s.A);
+  d["B_x"] = std::move(s.B_x);
+  d["B_rate"] = std::move(s.B_rate);
+  d["C_x"] = std::move(s.C_x);
+  d["D_x"] = std::move(s.D_x);
+  d["D_rate"] = std::move(s.D_rate);
+  add_point(d, l);
+  return py::make_tuple(std::move(d), to_python(l.notes));
+}
+
+py::tuple natural_modes(const CompiledModel& m,
+                        const std::vector<std::pair<std::string, double>>& at,
+                        const std::string& where, double t, int count) {
+  Linearised l = linearised(m, at, where, t);
+  Modes found = value_of(modes(*l.workspace, l.point, l.linear, {.count = count}));
+  const auto n = static_cast<Eigen::Index>(found.list.size());
+  Eigen::VectorXd hz(n), damping(n), growth(n);
+  Eigen::MatrixXd shapes(l.model->nv, n),
+      strain(static_cast<Eigen::Index>(found.elements.size()), n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const Mode& mode = found.list[static_cast<size_t>(i)];
+    hz(i) = mode.frequency_hz;
+    damping(i) = mode.damping;
+    growth(i) = mode.growth_rate;
+    shapes.col(i) = mode.shape;
+    for (Eigen::Index e = 0; e < strain.rows(); ++e)
+      strain(e, i) = mode.strain[static_cast<size_t>(e)];
+  }
+  py::dict d;
+  d["frequencies_hz"] = std::move(hz);
+  d["damping"] = std::move(damping);
+  d["growth_rates"] = std::move(growth);
+  d["shapes"] = std::move(shapes);
+  d["strain"] = std::move(strain);
+  d["coordinates"] = std::move(l.linear.coordinates);
+  d["elements"] = std::move(found.elements);
+  d["eigenvalues"] = std::move(found.eigenvalues);
+  d["stable"] = found.stable;
+  add_point(d, l);
+  return py::make_tuple(std::move(d), to_python(l.notes));
+}
+
+}  // namespace
+
+void bind_linear(py::module_& module) {
+  using py::arg;
+  module.def("linearize", &linear_model, arg("model"), arg("at"), arg("where"), arg("t"));
+  module.def("modes", &natural_modes, arg("model"), arg("at"), arg("where"), arg("t"),
+             arg("count"));
+}
+
+}  // namespace panto::python

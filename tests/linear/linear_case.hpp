@@ -1,0 +1,55 @@
+// A model in a pose, linearised, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "panto/io/load.hpp"
+#include "panto/io/toml.hpp"
+#include "panto/linear/modes.hpp"
+#include "panto/model/compile.hpp"
+
+namespace panto::test {
+
+struct LinearCase {
+  std::unique_ptr<Model> model;  // its address stays: the workspace refers to it
+  std::unique_ptr<Workspace> workspace;
+  OperatingPoint point;
+  LinearModel linear;
+  Modes modes;
+
+  [[nodiscard]] std::vector<double> frequencies() const {
+    std::vector<double> out;
+    for (const Mode& m : modes.list) out.push_back(m.frequency_hz);
+    return out;
+  }
+};
+
+inline LinearCase linearised(const Result<Model>& model, Operation operation,
+                             const std::vector<PoseValue>& pose = {}) {
+  LinearCase c;
+  if (!model.ok()) throw std::runtime_error(model.diagnostics().text());
+  const auto posed = with_pose(*model, pose);
+  if (!posed.ok()) throw std::runtime_error(posed.diagnostics().text());
+  c.model = std::make_unique<Model>(pose.empty() ? *model : *posed);
+  c.workspace = Workspace::create(*c.model, nominal(*c.model));
+  const auto point = operating_point(*c.workspace, operation);
+  if (!point.ok()) throw std::runtime_error(point.diagnostics().text());
+  c.point = *point;
+  const auto linear = linearize(*c.workspace, c.point);
+  if (!linear.ok()) throw std::runtime_error(linear.diagnostics().text());
+  c.linear = *linear;
+  const auto found = modes(*c.workspace, c.point, c.linear);
+  if (!found.ok()) throw std::runtime_error(found.diagnostics().text());
+  c.modes = *found;
+  return c;
+}
+
+inline Result<Model> model_of(const std::string& text) {
+  const auto spec = parse_model_text(text, "test.toml");
+  if (!spec.ok()) return spec.diagnostics();
+  return compile(*spec);
+}
+
+}  // namespace panto::test
