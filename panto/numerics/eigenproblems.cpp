@@ -64,7 +64,7 @@ ComplexPairs state_pairs(const Eigen::MatrixXd& a) {
   ComplexPairs out;
   if (a.rows() == 0) return out;
   const Eigen::EigenSolver<Eigen::MatrixXd> solver(a);
-  const Eigen::VectorXcd values = solver.eigenvalues();
+  const Eigen::VectorXcd& values = solver.eigenvalues();
   const Eigen::MatrixXcd vectors = solver.eigenvectors();
   std::vector<int> order(static_cast<size_t>(values.size()));
   std::iota(order.begin(), order.end(), 0);
