@@ -79,7 +79,7 @@ class Completion : public Program {
   }
   [[nodiscard]] std::string output_of(const std::string& command) const {
     const std::string line =
-        "cd '" + folder_.string() + "' && " + command + " >'" + path("stdout") + "' 2>&1";
+        "cd '" + folder_.path().string() + "' && " + command + " >'" + path("stdout") + "' 2>&1";
     EXPECT_EQ(std::system(line.c_str()), 0) << command;  // NOLINT: a shell is under test
     return text_of(path("stdout"));
   }

@@ -76,7 +76,7 @@ std::string on_terminal(const std::string& arguments, const std::string& folder,
 TEST_F(Program, ALongRunShowsItsProgressOnATerminal) {
   int exit_code = -1;
   const std::string screen =
-      on_terminal(std::string(kLongRun) + " --out run.h5", folder_.string(), 2.5, exit_code);
+      on_terminal(std::string(kLongRun) + " --out run.h5", folder_.path().string(), 2.5, exit_code);
   EXPECT_EQ(exit_code, 130) << screen;
   EXPECT_NE(screen.find(" %, "), std::string::npos) << screen;
   EXPECT_NE(screen.find(" left"), std::string::npos) << screen;
@@ -86,14 +86,14 @@ TEST_F(Program, ALongRunShowsItsProgressOnATerminal) {
 TEST_F(Program, AShortRunShowsNoProgress) {
   int exit_code = -1;
   const std::string screen =
-      on_terminal("simulate pendulum --until 1", folder_.string(), 0, exit_code);
+      on_terminal("simulate pendulum --until 1", folder_.path().string(), 0, exit_code);
   EXPECT_EQ(exit_code, 0);
   EXPECT_EQ(screen.find(" %, "), std::string::npos) << screen;
 }
 
 TEST_F(Program, ErrorsAreColouredOnATerminalOnly) {
   int exit_code = -1;
-  const std::string screen = on_terminal("simulate nowhere", folder_.string(), 0, exit_code);
+  const std::string screen = on_terminal("simulate nowhere", folder_.path().string(), 0, exit_code);
   EXPECT_EQ(exit_code, 2);
   EXPECT_NE(screen.find("\x1b[1;31merror[E0201]\x1b[0m"), std::string::npos) << screen;
 }
@@ -105,7 +105,8 @@ TEST_F(Program, InterruptedRunsLeaveAValidResult) {
     const int silent = open(path("screen").c_str(), O_CREAT | O_WRONLY, 0666);
     dup2(silent, STDOUT_FILENO);
     dup2(silent, STDERR_FILENO);
-    become_panto(std::string(kLongRun) + " --out run.h5 --csv run.csv --json", folder_.string());
+    become_panto(std::string(kLongRun) + " --out run.h5 --csv run.csv --json",
+                 folder_.path().string());
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   EXPECT_FALSE(std::filesystem::exists(path("run.h5")));
@@ -124,7 +125,7 @@ TEST_F(Program, InterruptedRunsLeaveAValidResult) {
   EXPECT_EQ(run->outputs[0].size(), run->t.size());
   EXPECT_EQ(nlohmann::json(run->t), j["t"]);
   EXPECT_TRUE(read_run(path("run.csv")).ok());
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_),
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()),
                           std::filesystem::directory_iterator()),
             2);
 }

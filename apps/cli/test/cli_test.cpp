@@ -116,7 +116,7 @@ TEST_F(Program, ResultFilesReadBack) {
   EXPECT_EQ(h5->q.size(), 3U);
   EXPECT_EQ(h5->coordinate_units, (std::vector<std::string>{"rad", "rad", "rad"}));
   EXPECT_NE(h5->model_text.find("rocker"), std::string::npos);
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_),
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()),
                           std::filesystem::directory_iterator()),
             2);
 }

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/temporary_folder.hpp"
+
 namespace panto::cli {
 
 struct Outcome {
@@ -22,27 +24,17 @@ struct Outcome {
 
 class Program : public ::testing::Test {
  protected:
-  Program() {
-    std::string name = (std::filesystem::temp_directory_path() / "panto-cli-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~Program() override { std::filesystem::remove_all(folder_); }
-
-  [[nodiscard]] std::string path(const std::string& name) const {
-    return (folder_ / name).string();
-  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
   static std::string text_of(const std::string& file) {
     std::ifstream stream(file, std::ios::binary);
     std::stringstream text;
     text << stream.rdbuf();
     return text.str();
   }
-  void put(const std::string& name, const std::string& text) const {
-    std::ofstream(path(name), std::ios::binary) << text;
-  }
+  void put(const std::string& name, const std::string& text) const { folder_.put(name, text); }
   // `arguments` as in a shell; output to pipes (files), never a terminal.
   [[nodiscard]] Outcome panto(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" + PANTO_PROGRAM + "' " +
+    const std::string command = "cd '" + folder_.path().string() + "' && '" + PANTO_PROGRAM + "' " +
                                 arguments + " >'" + path("stdout") + "' 2>'" + path("stderr") +
                                 "' </dev/null";
     const int status = std::system(command.c_str());  // NOLINT: the test is a shell script in C++
@@ -53,7 +45,7 @@ class Program : public ::testing::Test {
     return outcome;
   }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 }  // namespace panto::cli

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
 
 #include "panto/io/toml.hpp"
 #include "panto/model/compile.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace panto {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kPendulum = R"toml(
 space = "planar"
@@ -26,18 +23,12 @@ joint = [{ name = "q", type = "revolute", parent = "ground", child = "b" }]
 class Load : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / "panto_zoo";
-    for (const char* name : {"pendulum", "slider"}) {
-      fs::create_directories(folder_ / name);
-      std::ofstream(folder_ / name / "model.toml") << kPendulum;
-    }
-    setenv("PANTO_MODELS", folder_.c_str(), 1);
+    for (const char* name : {"pendulum/model.toml", "slider/model.toml"})
+      folder_.put(name, kPendulum);
+    setenv("PANTO_MODELS", folder_.path().c_str(), 1);
   }
-  void TearDown() override {
-    unsetenv("PANTO_MODELS");
-    fs::remove_all(folder_);
-  }
-  fs::path folder_;
+  void TearDown() override { unsetenv("PANTO_MODELS"); }
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(Load, ByName) {
@@ -49,9 +40,9 @@ TEST_F(Load, ByName) {
 
 TEST_F(Load, ByFileAndByFolder) {
   ModelSpec spec;
-  EXPECT_TRUE(load((folder_ / "slider" / "model.toml").string(), {}, &spec));
+  EXPECT_TRUE(load(folder_.path("slider/model.toml"), {}, &spec));
   EXPECT_EQ(spec.source_text, kPendulum);
-  EXPECT_TRUE(load((folder_ / "slider").string()));
+  EXPECT_TRUE(load(folder_.path("slider")));
 }
 
 TEST_F(Load, WithOverrides) {
@@ -90,17 +81,16 @@ std::string chain(int n) {
 
 // Time of the processor, so that other programs on the machine do not count.
 double milliseconds_to_load(int n) {
-  const fs::path path = fs::path(testing::TempDir()) / ("chain" + std::to_string(n) + ".toml");
-  std::ofstream(path) << chain(n);
+  const test::TemporaryFolder folder;
+  const std::string path = folder.put("chain.toml", chain(n));
   double best = 1e9;
   for (int repeat = 0; repeat < 5; ++repeat) {
     const std::clock_t start = std::clock();
-    const Result<Model> m = load(path.string());
+    const Result<Model> m = load(path);
     best = std::min(best, 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     EXPECT_TRUE(m) << m.diagnostics().text();
     EXPECT_TRUE(!m || m->n_bodies() == n);
   }
-  fs::remove(path);
   return best;
 }
 

@@ -1,9 +1,8 @@
 // Bodies, frames, loops, forces, actuators, drivers, signals.
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include "panto/io/test/support.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace panto {
 namespace {
@@ -231,23 +230,22 @@ driver = [
 }
 
 TEST(Signals, ComeFromTablesInFilesBesideTheModel) {
-  const std::string folder = testing::TempDir() + "/panto_signals";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/run.csv")
-      << "time [s], angle [rad], other\n0, 0, 5\n1, 2, 6 # note\n\n2, 4, 7\n";
-  std::ofstream(folder + "/model.toml")
-      << test::kArm
-      << "driver = [{ name = \"a\", on = \"phi\", motion = { csv = \"run.csv\", column = "
-      << "\"angle\", linear = true } }]\n"
-      << "force = [{ name = \"s\", type = \"joint_spring\", on = \"reach\", table = { csv = "
-         "\"run.csv\" } }]\n";
-  const auto spec = read_model_file(folder + "/model.toml");
+  const test::TemporaryFolder folder;
+  folder.put("signals/run.csv",
+             "time [s], angle [rad], other\n0, 0, 5\n1, 2, 6 # note\n\n2, 4, 7\n");
+  const auto spec = read_model_file(folder.put(
+      "signals/model.toml",
+      std::string(test::kArm) +
+          "driver = [{ name = \"a\", on = \"phi\", motion = { csv = \"run.csv\", column = "
+          "\"angle\", linear = true } }]\n"
+          "force = [{ name = \"s\", type = \"joint_spring\", on = \"reach\", table = { csv = "
+          "\"run.csv\" } }]\n"));
   ASSERT_TRUE(spec) << spec.diagnostics().text();
   const auto m = compile(*spec);
   ASSERT_TRUE(m) << m.diagnostics().text();
   EXPECT_DOUBLE_EQ(m->signals[0].at(0.5).value, 1);
   EXPECT_DOUBLE_EQ(m->tables[0].at(2).value, 4);
-  EXPECT_EQ(m->name, "panto_signals");
+  EXPECT_EQ(m->name, "signals");
 }
 
 TEST(Model, TakesNameTitleAndRunDefaults) {

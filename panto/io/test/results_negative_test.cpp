@@ -8,6 +8,7 @@
 #include "panto/io/atomic_file.hpp"
 #include "panto/io/results.hpp"
 #include "panto/io/test/example_run.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace panto {
 namespace {
@@ -16,19 +17,10 @@ namespace fs = std::filesystem;
 
 class BadResults : public ::testing::Test {
  protected:
-  BadResults() {
-    std::string name = (fs::temp_directory_path() / "panto-results-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~BadResults() override { fs::remove_all(folder_); }
-  [[nodiscard]] std::string path(const std::string& name) const {
-    return (folder_ / name).string();
-  }
-  void put(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path(name), std::ios::binary) << bytes;
-  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
+  void put(const std::string& name, const std::string& bytes) const { folder_.put(name, bytes); }
 
-  fs::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(BadResults, AMissingFolderIsNamed) {
@@ -46,9 +38,9 @@ TEST_F(BadResults, AFolderInPlaceOfTheFileIsAnError) {
 TEST_F(BadResults, AFolderWithoutPermissionIsAnErrorAndTheOldFileStays) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
   put("run.csv", "old");
-  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  fs::permissions(folder_.path(), fs::perms::owner_read | fs::perms::owner_exec);
   const Diagnostics d = write_csv(example_run(), path("run.csv"));
-  fs::permissions(folder_, fs::perms::owner_all);
+  fs::permissions(folder_.path(), fs::perms::owner_all);
   EXPECT_NE(d.text().find("Permission denied"), std::string::npos) << d.text();
   EXPECT_EQ(*read_bytes(path("run.csv")), "old");
 }
@@ -61,7 +53,7 @@ TEST_F(BadResults, AFailedWriteLeavesTheOldFileAndNoOther) {
   });
   EXPECT_EQ(d.text(), path("run.csv") + ": error[E0620]: cannot be written: disk on fire\n");
   EXPECT_EQ(*read_bytes(path("run.csv")), "old");
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1);
 }
 
 TEST_F(BadResults, AFullDiskIsAnError) {

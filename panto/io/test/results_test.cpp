@@ -8,6 +8,7 @@
 
 #include "panto/io/atomic_file.hpp"
 #include "panto/io/test/example_run.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace panto {
 namespace {
@@ -16,16 +17,9 @@ namespace fs = std::filesystem;
 
 class Results : public ::testing::Test {
  protected:
-  Results() {
-    std::string name = (fs::temp_directory_path() / "panto-results-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-  }
-  ~Results() override { fs::remove_all(folder_); }
-  [[nodiscard]] std::string path(const std::string& name) const {
-    return (folder_ / name).string();
-  }
+  [[nodiscard]] std::string path(const std::string& name) const { return folder_.path(name); }
 
-  fs::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(Results, Hdf5ReadsBackBitForBit) {
@@ -114,7 +108,7 @@ TEST_F(Results, NothingButTheResultIsLeftInTheFolder) {
   ASSERT_TRUE(write_hdf5(example_run(), path("run.h5")).ok());
   ASSERT_TRUE(write_hdf5(example_run(), path("run.h5")).ok());
   size_t files = 0;
-  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_)) ++files;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder_.path())) ++files;
   EXPECT_EQ(files, 1U);
 }
 

@@ -3,12 +3,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/compile.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace panto {
 namespace {
@@ -81,13 +81,12 @@ TEST(Binary, ByteOrderMarkIsAccepted) {
 }
 
 TEST(Huge, IsRefusedWithoutReadingIt) {
-  const fs::path path = fs::path(testing::TempDir()) / "huge.toml";
-  std::ofstream(path).put(' ');
+  const test::TemporaryFolder folder;
+  const std::string path = folder.put("huge.toml", " ");
   fs::resize_file(path, 100u << 20);  // sparse: 100 MB of zeros
   const auto start = Clock::now();
-  const Result<ModelSpec> spec = read_model_file(path.string());
+  const Result<ModelSpec> spec = read_model_file(path);
   EXPECT_LT(milliseconds_since(start), 100);
-  fs::remove(path);
   ASSERT_FALSE(spec);
   EXPECT_EQ(spec.diagnostics().items()[0].message, "the file has 100 MB, the limit is 16 MB");
 }

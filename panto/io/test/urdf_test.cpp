@@ -3,16 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 
 #include "panto/io/load.hpp"
 #include "panto/model/compile.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace panto {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kArm = R"xml(<?xml version="1.0"?>
 <robot name="two link arm">
@@ -132,29 +129,24 @@ TEST(Urdf, PlanarJointsMoveNormalToTheirAxis) {
 }
 
 TEST(Urdf, TakesLoopsFromTheFileBesideIt) {
-  const fs::path folder = fs::path(testing::TempDir()) / "panto_urdf";
-  fs::create_directories(folder);
-  std::ofstream(folder / "arm.urdf") << kArm;
-  EXPECT_TRUE(load((folder / "arm.urdf").string()));
-  std::ofstream(folder / "arm.loops.toml") << R"toml(
+  const test::TemporaryFolder folder;
+  const std::string arm = folder.put("arm.urdf", kArm);
+  EXPECT_TRUE(load(arm));
+  folder.put("arm.loops.toml", R"toml(
 gravity = [0, 0, 0]
 loop = [{ name = "rod", type = "distance", between = ["tool", "ball"], length = 1 }]
 joint = [{ name = "rail", type = "prismatic", parent = "ground", child = "base_link" }]
 initial = { shoulder = "30 deg" }
-)toml";
-  const Result<Model> m = load((folder / "arm.urdf").string());
+)toml");
+  const Result<Model> m = load(arm);
   ASSERT_TRUE(m) << m.diagnostics().text();
   EXPECT_EQ(m->groups.size(), 2u);
   EXPECT_EQ(joint(*m, "rail")->type, JointType::kPrismatic);  // in place of the weld
   EXPECT_EQ(m->initial.size(), 1u);
   EXPECT_DOUBLE_EQ(slot_value(*m, m->gravity[2]), 0);
-  std::ofstream(folder / "arm.loops.toml") << "loop = [{ name = \"rod\", type = \"distnce\" }]\n";
-  EXPECT_NE(load((folder / "arm.urdf").string())
-                .diagnostics()
-                .text()
-                .find("arm.loops.toml:1:32: error[E0114]"),
+  folder.put("arm.loops.toml", "loop = [{ name = \"rod\", type = \"distnce\" }]\n");
+  EXPECT_NE(load(arm).diagnostics().text().find("arm.loops.toml:1:32: error[E0114]"),
             std::string::npos);
-  fs::remove_all(folder);
 }
 
 TEST(Urdf, AWorldLinkIsTheGround) {
