@@ -11,12 +11,20 @@
 #   panto_hdf5                           HDF5, C interface, serial
 #   panto_urdfdom                        URDF parser
 #   panto_cairo                          drawing of figures
+#   Ceres::ceres                         bounded nonlinear least squares
+#   panto_ipopt                          interior-point optimisation
+#   TBB::tbb                             threads
+#   MPI::MPI_CXX                         several machines
 
 find_package(Eigen3 3.4 REQUIRED)
 find_package(fmt REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(Ceres REQUIRED)
+find_package(TBB REQUIRED)
+set(MPI_CXX_SKIP_MPICXX TRUE)  # the C interface
+find_package(MPI REQUIRED COMPONENTS CXX)
 find_package(SUNDIALS 6.4 REQUIRED COMPONENTS cvode ida kinsol nvecserial sunmatrixdense
                                               sunlinsoldense)
 
@@ -50,6 +58,11 @@ if(NOT TARGET panto_urdfdom)
   pkg_check_modules(PANTO_URDFDOM REQUIRED QUIET IMPORTED_TARGET urdfdom)
   add_library(panto_urdfdom INTERFACE IMPORTED GLOBAL)
   target_link_libraries(panto_urdfdom INTERFACE PkgConfig::PANTO_URDFDOM)
+endif()
+if(NOT TARGET panto_ipopt)
+  pkg_check_modules(PANTO_IPOPT REQUIRED QUIET IMPORTED_TARGET ipopt)
+  add_library(panto_ipopt INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(panto_ipopt INTERFACE PkgConfig::PANTO_IPOPT)
 endif()
 if(NOT TARGET panto_cairo)
   pkg_check_modules(PANTO_CAIRO REQUIRED QUIET IMPORTED_TARGET cairo>=1.16)

@@ -1,26 +1,11 @@
 #include "panto/integrate/measure.hpp"
 
-#include <Random123/philox.h>
-
 #include <cmath>
+
+#include "panto/numerics/random.hpp"
 
 namespace panto {
 namespace {
-
-// Uniform in (0, 1], 53 bits.
-double unit_interval(std::uint64_t bits) {
-  return (static_cast<double>(bits >> 11U) + 1) * 0x1p-53;
-}
-
-// Standard normal number of a counter (Box–Muller).
-double normal(std::uint64_t seed, std::uint64_t sensor, std::uint64_t reading) {
-  using Generator = r123::Philox2x64;
-  const Generator::ctr_type counter{{reading, sensor}};
-  const Generator::key_type key{{seed}};
-  const Generator::ctr_type bits = Generator()(counter, key);
-  const double radius = std::sqrt(-2 * std::log(unit_interval(bits[0])));
-  return radius * std::cos(2 * M_PI * unit_interval(bits[1]));
-}
 
 std::vector<double> slot_values(const Model& model, const Params& params) {
   std::vector<double> slots(model.slots.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "panto/base/contract.hpp"
 #include "panto/mechanics/assembly.hpp"
 #include "panto/mechanics/closure.hpp"
 
@@ -60,15 +61,23 @@ Result<Model> with_pose(const Model& model, const std::vector<PoseValue>& pose) 
   return out;
 }
 
-Result<OperatingPoint> operating_point(Workspace& workspace, Operation operation, double t) {
+Result<OperatingPoint> operating_point(Workspace& workspace, Operation operation, double t,
+                                       View q) {
   const Model& model = workspace.model();
-  const Result<AssembledState> start = assemble(workspace, t);
-  if (!start.ok()) return start.diagnostics();
-  Diagnostics notes = start.diagnostics();
+  PANTO_EXPECT(q.empty() || operation != Operation::kSteady, "a steady motion needs its speeds");
+  AssembledState start;
+  Diagnostics notes;
   EquilibriumOptions options;
-  options.q = view(start->q);
+  options.q = q;
+  if (q.empty()) {
+    Result<AssembledState> assembled = assemble(workspace, t);
+    if (!assembled.ok()) return assembled.diagnostics();
+    notes = assembled.diagnostics();
+    start = std::move(*assembled);
+    options.q = view(start.q);
+  }
   options.search = operation != Operation::kHere;
-  if (operation == Operation::kSteady) options.v = view(start->v);
+  if (operation == Operation::kSteady) options.v = view(start.v);
   const Result<Equilibrium> rest = equilibrium(workspace, t, options);
   if (!rest.ok()) return rest.diagnostics();
   OperatingPoint point;

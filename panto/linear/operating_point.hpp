@@ -31,8 +31,9 @@ struct OperatingPoint {
   double residual = 0;  // largest generalised force left along the directions that are free to move
 };
 
-// Point of `workspace`'s model at time t (inputs and drivers are frozen there).
-Result<OperatingPoint> operating_point(Workspace& workspace, Operation operation, double t = 0);
+// Point of `workspace`'s model at time t (inputs and drivers are frozen there). q: start here, at rest, instead of the initial state.
+Result<OperatingPoint> operating_point(Workspace& workspace, Operation operation, double t = 0,
+                                       View q = {});
 
 // A point of a motion: accelerations and multipliers follow from the equations of motion.
 Result<OperatingPoint> point_of_motion(Workspace& workspace, double t, View q, View v);

@@ -33,6 +33,47 @@ std::optional<ModalPairs> symmetric_pairs(const Eigen::MatrixXd& k, const Eigen:
   return out;
 }
 
+std::optional<Eigen::MatrixXd> inverse_factor(const Eigen::MatrixXd& m) {
+  const Eigen::LLT<Eigen::MatrixXd> cholesky(m);
+  if (cholesky.info() != Eigen::Success) return std::nullopt;
+  return Eigen::MatrixXd(cholesky.matrixL().solve(Eigen::MatrixXd::Identity(m.rows(), m.cols())));
+}
+
+namespace {
+
+template <int N>
+void small_values(const std::vector<Eigen::MatrixXd>& a, const Eigen::MatrixXd& weights,
+                  Eigen::MatrixXd& values) {
+  using Matrix = Eigen::Matrix<double, N, N>;
+  const std::vector<Matrix> parts(a.begin(), a.end());
+  Eigen::SelfAdjointEigenSolver<Matrix> solver;
+  for (Eigen::Index j = 0; j < weights.cols(); ++j) {
+    Matrix sum = parts[0];
+    for (size_t k = 1; k < parts.size(); ++k)
+      sum.noalias() += weights(static_cast<Eigen::Index>(k) - 1, j) * parts[k];
+    solver.computeDirect(sum, Eigen::EigenvaluesOnly);
+    values.col(j) = solver.eigenvalues();
+  }
+}
+
+}  // namespace
+
+void small_symmetric_values(const std::vector<Eigen::MatrixXd>& a, const Eigen::MatrixXd& weights,
+                            Eigen::MatrixXd& values) {
+  PANTO_EXPECT(!a.empty() && a[0].rows() >= 1 && a[0].rows() <= 3, "matrices of 1 to 3 rows");
+  PANTO_EXPECT(weights.rows() + 1 == static_cast<Eigen::Index>(a.size()), "one weight per matrix");
+  values.resize(a[0].rows(), weights.cols());
+  if (a[0].rows() == 3) return small_values<3>(a, weights, values);
+  if (a[0].rows() == 2) return small_values<2>(a, weights, values);
+  values =
+      (weights.transpose() *
+       Eigen::VectorXd::NullaryExpr(
+           weights.rows(), [&](Eigen::Index k) { return a[static_cast<size_t>(k) + 1](0, 0); }))
+          .transpose()
+          .array() +
+      a[0](0, 0);
+}
+
 std::optional<ModalPairs> nearest_pairs(const Eigen::MatrixXd& k, const Eigen::MatrixXd& m,
                                         int count, double shift) {
   PANTO_EXPECT(count > 0 && count < k.rows(), "fewer pairs than the matrices have");

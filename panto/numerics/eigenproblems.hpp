@@ -16,6 +16,14 @@ struct ModalPairs {
 // K φ = ω² M φ with K symmetric and M symmetric positive definite; nullopt when M is not.
 std::optional<ModalPairs> symmetric_pairs(const Eigen::MatrixXd& k, const Eigen::MatrixXd& m);
 
+// L⁻¹ of M = L Lᵀ; nullopt when M is not positive definite.
+std::optional<Eigen::MatrixXd> inverse_factor(const Eigen::MatrixXd& m);
+
+// Eigenvalues of many small symmetric matrices A_0 + Σ_k w_k A_k (up to 3 x 3), ascending: columns of `weights` to columns of `values`.
+// Closed forms: round-off relative to the largest value, its square root where values coincide.
+void small_symmetric_values(const std::vector<Eigen::MatrixXd>& a, const Eigen::MatrixXd& weights,
+                            Eigen::MatrixXd& values);
+
 // The `count` pairs nearest to ω² = shift (in ascending order), by Lanczos iteration on (K - shift M)⁻¹ with sparse factors.
 // For large models: the cost is that of one sparse factorisation and a few solves. nullopt when the iteration does not converge.
 std::optional<ModalPairs> nearest_pairs(const Eigen::MatrixXd& k, const Eigen::MatrixXd& m,

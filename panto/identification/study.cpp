@@ -1,0 +1,306 @@
+#include "panto/identification/study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+#include "panto/base/units.hpp"
+
+namespace panto {
+
+namespace {
+
+// One table of the file, with what it is called in messages.
+class Reader {
+ public:
+  Reader(const Node& node, std::string label, Diagnostics& out)
+      : node_(node), label_(std::move(label)), out_(out) {}
+
+  [[nodiscard]] const Node* find(std::string_view key) const { return node_.find(key); }
+  [[nodiscard]] const Loc& loc() const { return node_.loc; }
+
+  void error(int id, const Loc& at, const std::string& message) const {
+    out_.error(id, at, label_.empty() ? message : label_ + ": " + message);
+  }
+
+  // Reports keys that are not among `known`.
+  bool keys(std::initializer_list<const char*> known) const {
+    const Node::Table* members = node_.table();
+    if (members == nullptr) {
+      error(112, node_.loc, "expected a table");
+      return false;
+    }
+    const std::vector<std::string> names(known.begin(), known.end());
+    for (const auto& [key, member] : *members)
+      if (std::find(names.begin(), names.end(), key) == names.end())
+        error(110, member.key_loc,
+              fmt::format("unknown key \"{}\"{}", key, did_you_mean(key, names)));
+    return true;
+  }
+
+  // A number or a quantity of this dimension; dim nullptr: any.
+  bool quantity(const Node& node, const std::string& key, const Dim* dim, double& value) const {
+    if (node.is_number()) {
+      value = node.number();
+      if (std::isfinite(value)) return true;
+      error(303, node.loc, key + ": the number is not finite");
+      return false;
+    }
+    const auto read = node.text() != nullptr ? parse_quantity(*node.text()) : std::nullopt;
+    if (!read) {
+      error(112, node.loc, key + ": expected a number or a quantity such as \"30 deg\"");
+      return false;
+    }
+    if (dim != nullptr && read->dim != *dim) {
+      error(302, node.loc,
+            fmt::format("{}: \"{}\" is in {}, expected {}", key, *node.text(), to_string(read->dim),
+                        to_string(*dim)));
+      return false;
+    }
+    value = read->value;
+    return true;
+  }
+
+  bool number(std::string_view key, const Dim* dim, double& value) const {
+    const Node* node = find(key);
+    return node != nullptr && quantity(*node, std::string(key), dim, value);
+  }
+
+  void whole(std::string_view key, int least, int& value) const {
+    const Node* node = find(key);
+    if (node == nullptr) return;
+    const auto* n = std::get_if<std::int64_t>(&node->value);
+    if (n == nullptr || *n < least || *n > 100000000) {
+      error(112, node->loc, fmt::format("{}: expected a whole number from {} on", key, least));
+    } else {
+      value = static_cast<int>(*n);
+    }
+  }
+
+  const std::string* text(std::string_view key) const {
+    const Node* node = find(key);
+    if (node == nullptr) return nullptr;
+    if (node->text() == nullptr) error(112, node->loc, fmt::format("{}: expected a text", key));
+    return node->text();
+  }
+
+  // A list; nullptr with a message where the key holds something else.
+  const Node::Array* list(std::string_view key, const char* of) const {
+    const Node* node = find(key);
+    if (node == nullptr) return nullptr;
+    if (node->array() == nullptr)
+      error(112, node->loc, fmt::format("{}: expected a list of {}", key, of));
+    return node->array();
+  }
+
+  // name = number, where a dotted name without quotes is a table in a table.
+  std::vector<std::pair<std::string, double>> named(const Node& node,
+                                                    const std::string& key) const {
+    std::vector<std::pair<std::string, double>> out;
+    if (node.table() == nullptr) {
+      error(112, node.loc, key + ": expected a table name = value");
+      return out;
+    }
+    for (const auto& [name, member] : *node.table()) {
+      if (member.table() != nullptr) {
+        for (const auto& [last, value] : named(member, key + "." + name))
+          out.emplace_back(name + "." + last, value);
+        continue;
+      }
+      double value = 0;
+      if (quantity(member, key + "." + name, nullptr, value)) out.emplace_back(name, value);
+    }
+    return out;
+  }
+
+ private:
+  const Node& node_;
+  std::string label_;
+  Diagnostics& out_;
+};
+
+void read_unknowns(const Node& node, Diagnostics& d, IdentifyStudy& out) {
+  const Node::Table* members = node.table();
+  if (members == nullptr || members->empty()) {
+    d.error(111, node.loc, "parameters: name at least one, kA = { low = 1, high = 100 }");
+    return;
+  }
+  for (const auto& [name, member] : *members) {
+    const Reader r(member, fmt::format("parameter \"{}\"", name), d);
+    UnknownParameter p;
+    p.name = name;
+    p.loc = member.key_loc;
+    if (r.keys({"low", "high", "start"})) {
+      p.has_low = r.number("low", nullptr, p.low);
+      p.has_high = r.number("high", nullptr, p.high);
+      p.has_start = r.number("start", nullptr, p.start);
+      if (p.has_low && p.has_high && !(p.low < p.high))
+        r.error(308, member.loc, "the lower bound is not below the upper one");
+      else if (p.has_start && ((p.has_low && p.start < p.low) || (p.has_high && p.start > p.high)))
+        r.error(313, member.loc, "the start is not within the bounds");
+    }
+    out.parameters.push_back(std::move(p));
+  }
+}
+
+// One number for all modes, or one per mode.
+void spread(const Reader& r, const char* key, const Dim& dim, std::vector<MeasuredMode>& modes,
+            double MeasuredMode::*field) {
+  const Node* node = r.find(key);
+  if (node == nullptr) return;
+  const auto positive = [&](const Node& item, double& value) {
+    if (!r.quantity(item, key, &dim, value)) return;
+    if (!(value > 0)) r.error(710, item.loc, fmt::format("{}: {} is not positive", key, value));
+  };
+  if (node->array() == nullptr) {
+    double value = 0;
+    positive(*node, value);
+    for (MeasuredMode& m : modes) m.*field = value;
+    return;
+  }
+  if (node->array()->size() != modes.size()) {
+    r.error(
+        113, node->loc,
+        fmt::format("{}: {} values for {} frequencies", key, node->array()->size(), modes.size()));
+    return;
+  }
+  for (size_t i = 0; i < modes.size(); ++i) positive((*node->array())[i], modes[i].*field);
+}
+
+MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnostics& d) {
+  MeasuredPose pose;
+  const Node* name = node.find("name");
+  pose.name = name != nullptr && name->text() != nullptr ? *name->text()
+                                                         : fmt::format("pose {}", number + 1);
+  pose.loc = node.loc;
+  const Reader r(node, fmt::format("pose \"{}\"", pose.name), d);
+  if (!r.keys({"name", "at", "where", "frequencies", "sigma", "modes", "damping", "damping_sigma",
+               "shapes", "count"}))
+    return pose;
+  if (const Node* at = r.find("at"))
+    for (auto& [coordinate, value] : r.named(*at, "at")) pose.at.push_back({coordinate, value});
+  if (const std::string* where = r.text("where")) {
+    if (*where == "equilibrium") {
+      pose.operation = Operation::kEquilibrium;
+    } else if (*where != "here") {
+      r.error(114, r.find("where")->loc,
+              fmt::format("where: \"{}\" is not one of \"here\", \"equilibrium\"", *where));
+    }
+  }
+  if (simulated) {
+    int count = 0;
+    r.whole("count", 1, count);
+    pose.modes.resize(static_cast<size_t>(count));  // 0: as many as the model has
+    for (MeasuredMode& m : pose.modes) m.loc = pose.loc;
+    if (r.find("frequencies") != nullptr)
+      r.error(115, r.find("frequencies")->key_loc,
+              "frequencies are simulated here; delete them, or the table [simulate]");
+    return pose;
+  }
+  const Node::Array* list = r.list("frequencies", "frequencies");
+  if (list == nullptr || list->empty()) {
+    if (r.find("frequencies") == nullptr || list != nullptr)
+      r.error(111, node.loc, "missing frequencies, such as frequencies = [\"16.9 Hz\", 83.1]");
+    return pose;
+  }
+  for (const Node& item : *list) {
+    MeasuredMode m;
+    m.loc = item.loc;
+    if (r.quantity(item, "frequencies", &dim::kFrequency, m.frequency_hz) && !(m.frequency_hz > 0))
+      r.error(710, item.loc,
+              fmt::format("frequency {} Hz: a measured frequency is positive", m.frequency_hz));
+    pose.modes.push_back(std::move(m));
+  }
+  spread(r, "sigma", dim::kFrequency, pose.modes, &MeasuredMode::sigma_hz);
+  spread(r, "damping", dim::kNone, pose.modes, &MeasuredMode::damping);
+  spread(r, "damping_sigma", dim::kNone, pose.modes, &MeasuredMode::damping_sigma);
+  const auto per_mode = [&](const char* key, const char* of) -> const Node::Array* {
+    const Node::Array* values = r.list(key, of);
+    if (values == nullptr || values->size() == pose.modes.size()) return values;
+    r.error(
+        113, r.find(key)->loc,
+        fmt::format("{}: {} values for {} frequencies", key, values->size(), pose.modes.size()));
+    return nullptr;
+  };
+  if (const Node::Array* modes = per_mode("modes", "mode numbers"))
+    for (size_t i = 0; i < modes->size(); ++i) {
+      const auto* n = std::get_if<std::int64_t>(&(*modes)[i].value);
+      if (n == nullptr || *n < 1 || *n > 1000000)
+        r.error(112, (*modes)[i].loc, "modes: expected whole numbers from 1 on");
+      else
+        pose.modes[i].mode = static_cast<int>(*n) - 1;
+    }
+  if (const Node::Array* shapes = per_mode("shapes", "tables output = value"))
+    for (size_t i = 0; i < shapes->size(); ++i)
+      pose.modes[i].shape = r.named((*shapes)[i], "shapes");
+  return pose;
+}
+
+void read_simulation(const Node& node, Diagnostics& d, IdentifyStudy& out) {
+  const Reader r(node, "simulate", d);
+  if (!r.keys({"truth", "round", "noise", "repeats"})) return;
+  SimulatedMeasurement s;
+  s.loc = node.loc;
+  if (const Node* truth = r.find("truth")) s.truth = r.named(*truth, "truth");
+  r.number("round", &dim::kFrequency, s.round_hz);
+  r.number("noise", &dim::kNone, s.noise);
+  if (s.round_hz < 0 || s.noise < 0)
+    r.error(304, node.loc, "rounding and noise must not be negative");
+  r.whole("repeats", 1, s.repeats);
+  out.simulate.push_back(std::move(s));
+}
+
+}  // namespace
+
+Result<IdentifyStudy> identify_study(const ModelSpec& file) {
+  Diagnostics d;
+  IdentifyStudy out;
+  const Reader r(file.root, "", d);
+  r.keys({"model", "set", "method", "starts", "seed", "threads", "parameters", "pose", "simulate"});
+  if (const std::string* model = r.text("model"))
+    out.model = *model;
+  else if (r.find("model") == nullptr)
+    d.error(111, {file.file, 1, 1}, "missing key \"model\": the name of a model, or its file");
+  if (const Node* set = r.find("set"); set != nullptr && set->table() != nullptr) {
+    for (const auto& [name, member] : *set->table()) {
+      if (member.text() != nullptr)
+        out.set.push_back({name, *member.text()});
+      else if (member.is_number())
+        out.set.push_back({name, fmt::format("{}", member.number())});
+      else
+        d.error(112, member.loc, "set: expected a number, a quantity or an expression");
+    }
+  } else if (set != nullptr) {
+    d.error(112, set->loc, "set: expected a table name = value");
+  }
+  if (const std::string* method = r.text("method")) {
+    if (*method == "interior_point")
+      out.method = IdentifyMethod::kInteriorPoint;
+    else if (*method != "least_squares")
+      d.error(114, r.find("method")->loc,
+              fmt::format("method: \"{}\" is not one of \"least_squares\", \"interior_point\"{}",
+                          *method, did_you_mean(*method, {"least_squares", "interior_point"})));
+  }
+  r.whole("starts", 1, out.starts);
+  r.whole("threads", 1, out.threads);
+  int seed = 1;
+  r.whole("seed", 0, seed);
+  out.seed = static_cast<std::uint64_t>(seed);
+  if (const Node* simulate = r.find("simulate")) read_simulation(*simulate, d, out);
+  if (const Node* parameters = r.find("parameters"))
+    read_unknowns(*parameters, d, out);
+  else
+    d.error(111, {file.file, 1, 1}, "missing table [parameters]: what is to be identified");
+  const Node::Array* poses = r.list("pose", "tables");
+  if (poses != nullptr)
+    for (size_t i = 0; i < poses->size(); ++i)
+      out.poses.push_back(read_pose((*poses)[i], i, !out.simulate.empty(), d));
+  if (r.find("pose") == nullptr || (poses != nullptr && poses->empty()))
+    d.error(111, {file.file, 1, 1}, "missing [[pose]]: what was measured, and where");
+  if (!d.ok()) return d;
+  return out;
+}
+
+}  // namespace panto
