@@ -12,6 +12,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -57,7 +58,8 @@ py::list to_python(const Diagnostics& diagnostics);
 // ---- long calls -------------------------------------------------------------------------------------------------------
 
 // Looks after signals, and calls the user, every 50 ms of a call that has released the interpreter's lock. A Python error
-// (Ctrl-C among them) is kept until rethrow().
+// (Ctrl-C among them) is kept until rethrow(). Calls from other threads than the one that made it, where Python takes no signals, are
+// answered with yes.
 class Watch {
  public:
   // callback: None, or called with the fraction done; False stops.
@@ -73,6 +75,7 @@ class Watch {
   static constexpr std::chrono::milliseconds kPeriod{50};
 
   py::object callback_;
+  std::thread::id owner_ = std::this_thread::get_id();
   Clock::time_point next_ = Clock::now() + kPeriod;
   std::exception_ptr error_;
 };
@@ -122,6 +125,7 @@ void bind_model(py::module_& module);
 void bind_mechanics(py::module_& module);
 void bind_integrate(py::module_& module);
 void bind_linear(py::module_& module);
+void bind_identification(py::module_& module);
 void bind_io(py::module_& module);
 void bind_validation(py::module_& module);
 void bind_scene(py::module_& module);

@@ -27,7 +27,7 @@ void raise(const char* name, const py::object& argument) {
 
 // Failures of a calculation on acceptable input; all other diagnostics speak about what was given.
 bool numerical(const Diagnostics& diagnostics) {
-  constexpr std::array kIds{505, 510, 540};
+  constexpr std::array kIds{505, 510, 540, 718};
   return std::all_of(diagnostics.items().begin(), diagnostics.items().end(),
                      [&](const Diagnostic& d) {
                        return d.severity == Severity::kWarning ||
@@ -49,6 +49,7 @@ void translate(std::exception_ptr thrown) {
 }  // namespace
 
 bool Watch::operator()(double fraction) noexcept {
+  if (std::this_thread::get_id() != owner_) return true;
   if (error_ || Clock::now() < next_) return !error_;
   const py::gil_scoped_acquire lock;
   try {
@@ -92,6 +93,7 @@ PYBIND11_MODULE(_core, module) {
   python::bind_mechanics(module);
   python::bind_integrate(module);
   python::bind_linear(module);
+  python::bind_identification(module);
   python::bind_io(module);
   python::bind_validation(module);
   python::bind_scene(module);

@@ -17,6 +17,17 @@ for _folder in ("models", "validation"):
         _os.environ.setdefault(f"PANTO_{_folder.upper()}", _data)
 
 from ._errors import Diagnostic, ModelError, ModelWarning, NumericalError  # noqa: E402
+from ._identification import (  # noqa: E402
+    FittedMode,
+    Identification,
+    IdentifiedParameter,
+    PoseStudy,
+    ScoredPose,
+    SimulatedError,
+    Solution,
+    identify,
+    poses,
+)
 from ._model import Model, Parameters  # noqa: E402
 from ._run import (  # noqa: E402
     ConstraintViolation,
@@ -59,6 +70,9 @@ __all__ = [
     "Diagnostic",
     "Energy",
     "Equilibrium",
+    "FittedMode",
+    "Identification",
+    "IdentifiedParameter",
     "Integrator",
     "InverseDynamics",
     "InverseMotion",
@@ -70,11 +84,16 @@ __all__ = [
     "Modes",
     "NumericalError",
     "Parameters",
+    "PoseStudy",
     "Reproduced",
     "Run",
+    "ScoredPose",
+    "SimulatedError",
+    "Solution",
     "Stats",
     "check",
     "equilibrium",
+    "identify",
     "import_urdf",
     "integrators",
     "inverse_dynamics",
@@ -83,6 +102,7 @@ __all__ = [
     "load",
     "models",
     "modes",
+    "poses",
     "read_run",
     "reproduce",
     "reproductions",

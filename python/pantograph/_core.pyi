@@ -164,6 +164,32 @@ def linearize(
 def modes(
     model: Model, at: list[tuple[str, float]], where: str, t: float, count: int
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+def poses(
+    model: Model,
+    parameters: list[str],
+    ranges: list[tuple[str, float, float]],
+    poses: int,
+    samples: int,
+    spread: float,
+    damping: bool,
+    local: bool,
+    together: int,
+    seed: int,
+    threads: int,
+    progress: Callable[[float], Any] | None,
+) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+def read_study(path: str) -> Spec: ...
+def study_model(study: Spec) -> tuple[Spec, list[tuple[str, str]], Model]: ...
+def study_settings(study: Spec) -> list[tuple[str, str]]: ...
+def identify(
+    study: Spec,
+    model: Model,
+    method: str | None,
+    starts: int | None,
+    seed: int | None,
+    threads: int | None,
+    progress: Callable[[float], Any] | None,
+) -> tuple[dict[str, Any], list[Diagnostic]]: ...
 def zoo_names() -> list[str]: ...
 def zoo_folder() -> str: ...
 def write_run(run: Run, path: str, format: str) -> None: ...

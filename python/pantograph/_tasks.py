@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,10 +104,7 @@ def simulate(
         until = max(*times, 1e-9)
     if dt is not None and tol is not None:
         raise ValueError("give dt (fixed step) or tol (variable step), not both")
-    line = None
-    if progress is True:
-        line = progress = _ProgressLine()
-    try:
+    with _shown_progress(progress) as watch:
         run, notes = _core.simulate(
             core,
             until=until,
@@ -121,11 +119,8 @@ def simulate(
             seed=seed,
             model_text=_core.text_of(model._spec),
             settings=[f"{name}={value}" for name, value in model._overrides.items()],
-            progress=progress or None,
+            progress=watch,
         )
-    finally:
-        if line is not None:
-            line.clear()
     warn(notes, stacklevel=2)
     return Run(run)
 
@@ -429,6 +424,19 @@ def _event(text: str) -> tuple[str, float, int]:
     except (AttributeError, ValueError):
         message = f'stop: expected "output>value" or "output<value", got {text!r}'
         raise ValueError(message) from None
+
+
+@contextlib.contextmanager
+def _shown_progress(
+    progress: bool | Callable[[float], Any],
+) -> Iterator[Callable[[float], Any] | None]:
+    """What to call with the fraction done: nothing, a line on the terminal, or the user."""
+    line = _ProgressLine() if progress is True else None
+    try:
+        yield line or progress or None
+    finally:
+        if line is not None:
+            line.clear()
 
 
 class _ProgressLine:
