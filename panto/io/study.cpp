@@ -1,0 +1,52 @@
+#include "panto/io/study.hpp"
+
+#include <filesystem>
+#include <utility>
+
+#include "panto/io/load.hpp"
+#include "panto/io/toml.hpp"
+
+namespace panto {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string beside(const std::string& file, const std::string& model) {
+  const fs::path candidate = fs::path(file).parent_path() / model;
+  std::error_code failure;
+  const bool found = fs::is_regular_file(candidate, failure) ||
+                     fs::is_regular_file(candidate / "model.toml", failure);
+  return found ? candidate.string() : model;
+}
+
+}  // namespace
+
+Result<LoadedStudy> load_identify_study(const ModelSpec& description) {
+  Diagnostics notes;
+  LoadedStudy out;
+  Result<IdentifyStudy> study = identify_study(description);
+  notes.append(study.diagnostics());
+  if (!study) return notes;
+  out.study = std::move(*study);
+  Result<Model> model = load(beside(description.file, out.study.model), out.study.set, &out.spec);
+  const Node* key = description.root.find("model");
+  for (const Diagnostic& d : model.diagnostics().items()) {
+    const Loc& at = d.loc.file.empty() && key != nullptr ? key->loc : d.loc;
+    if (d.severity == Severity::kError)
+      notes.error(d.id, at, d.message);
+    else
+      notes.warning(d.id, at, d.message);
+  }
+  if (!model) return notes;
+  out.model = std::move(*model);
+  return {std::move(out), std::move(notes)};
+}
+
+Result<LoadedStudy> load_identify_study(const std::string& path) {
+  const Result<ModelSpec> file = read_model_file(path);
+  if (!file) return file.diagnostics();
+  return load_identify_study(*file);
+}
+
+}  // namespace panto

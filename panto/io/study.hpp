@@ -1,0 +1,25 @@
+// From a study file to what identify() takes: the study and its model.
+#pragma once
+
+#include <string>
+
+#include "panto/base/diagnostics.hpp"
+#include "panto/identification/study.hpp"
+#include "panto/model/model.hpp"
+#include "panto/model/spec.hpp"
+
+namespace panto {
+
+struct LoadedStudy {
+  IdentifyStudy study;
+  Model model;     // compiled with the study's `set`
+  ModelSpec spec;  // of the model, for copy_back()
+};
+
+// Reads a study file and loads its model: a file or folder beside the study, else as load() takes it.
+Result<LoadedStudy> load_identify_study(const std::string& path);
+
+// The same of a description made in code; its `file` says beside what the model is sought, empty: the working folder.
+Result<LoadedStudy> load_identify_study(const ModelSpec& description);
+
+}  // namespace panto
