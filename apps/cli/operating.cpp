@@ -24,6 +24,13 @@ void add_operating_arguments(CLI::App& verb, OperatingArguments& a) {
       ->type_name("t");
 }
 
+bool parse_value(const std::string& text, double& value) {
+  if (parse_number(text, value)) return true;
+  const auto quantity = parse_quantity(text);
+  if (quantity) value = quantity->value;
+  return quantity.has_value();
+}
+
 bool parse_pose(const std::string& text, std::vector<PoseValue>& pose, std::string& message) {
   size_t start = 0;
   while (start < text.size()) {
@@ -32,16 +39,8 @@ bool parse_pose(const std::string& text, std::vector<PoseValue>& pose, std::stri
     start = end + 1;
     const size_t equals = pair.find('=');
     double number = 0;
-    bool good = equals != std::string::npos && equals > 0;
-    if (good) {
-      const std::string value = pair.substr(equals + 1);
-      if (!parse_number(value, number)) {
-        const auto quantity = parse_quantity(value);
-        good = quantity.has_value();
-        if (quantity) number = quantity->value;
-      }
-    }
-    if (!good) {
+    if (equals == std::string::npos || equals == 0 ||
+        !parse_value(pair.substr(equals + 1), number)) {
       message = fmt::format("--at {}: expected name=value, such as theta=30deg", pair);
       return false;
     }
