@@ -64,7 +64,7 @@ Result<Modes> modes(Workspace& workspace, const OperatingPoint& point, const Lin
   if (!pairs) {
     Diagnostics d;
     d.error(
-        510, {},
+        516, {},
         "modes: the mass matrix is not positive definite: a direction free to move has no inertia");
     return d;
   }
