@@ -13,6 +13,7 @@ namespace panto {
 namespace {
 
 constexpr double kSingular = 1e-9;   // relative pivot below which a choice counts as lost
+constexpr int kSamples = 200;        // of a motion, unless told
 constexpr size_t kMostChoices = 32;  // that are compared; a mechanism has few that are ever best
 
 class Along {
@@ -194,6 +195,26 @@ class Along {
 
 Result<LinearTrajectory> linearize_along(Workspace& workspace, const Run& run) {
   return Along(workspace, run).go();
+}
+
+Result<LinearTrajectory> linearize_along(const Model& model, const Params& params,
+                                         const AlongOptions& options) {
+  SimulationOptions o;
+  o.until = options.until.value_or(model.run.until);
+  o.sample = options.sample.value_or(o.until / kSamples);
+  if (options.tol)
+    o.tol = *options.tol;
+  else if (model.run.tol > 0)
+    o.tol = model.run.tol;
+  o.progress = options.progress;
+  Result<Run> run = simulate(model, params, o);
+  if (!run.ok()) return run.diagnostics();
+  const auto workspace = Workspace::create(model, params);
+  Result<LinearTrajectory> along = linearize_along(*workspace, *run);
+  Diagnostics notes = run.diagnostics();
+  notes.append(along.diagnostics());
+  if (!along.ok()) return notes;
+  return {std::move(*along), std::move(notes)};
 }
 
 }  // namespace panto

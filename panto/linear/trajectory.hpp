@@ -1,6 +1,8 @@
 // Small motions about a motion: the linear model with time-varying matrices.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "panto/integrate/simulate.hpp"
@@ -22,5 +24,15 @@ struct LinearTrajectory {
 // possible motions, which turns by less than a right angle from sample to sample of a run that shows the motion.
 // Cost: that of linearize() per sample, and one factorisation of the constraints per sample and choice.
 Result<LinearTrajectory> linearize_along(Workspace& workspace, const Run& run);
+
+struct AlongOptions {
+  std::optional<double> until;   // [s]; absent: what the model says
+  std::optional<double> sample;  // [s]; absent: until / 200
+  std::optional<double> tol;     // of the simulation; absent: what the model says, else 1e-8
+  std::function<bool(double fraction)> progress;  // as of simulate()
+};
+// Along the motion from the model's initial state, simulated with a variable step.
+Result<LinearTrajectory> linearize_along(const Model& model, const Params& params,
+                                         const AlongOptions& options = {});
 
 }  // namespace panto
