@@ -67,6 +67,7 @@ Result<OperatingPoint> operating_point(Workspace& workspace, Operation operation
   Diagnostics notes = start.diagnostics();
   EquilibriumOptions options;
   options.q = view(start->q);
+  options.stability = false;
   options.search = operation != Operation::kHere;
   if (operation == Operation::kSteady) options.v = view(start->v);
   const Result<Equilibrium> rest = equilibrium(workspace, t, options);

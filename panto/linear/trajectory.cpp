@@ -201,7 +201,7 @@ Result<LinearTrajectory> linearize_along(const Model& model, const Params& param
                                          const AlongOptions& options) {
   SimulationOptions o;
   o.until = options.until.value_or(model.run.until);
-  o.sample = options.sample.value_or(o.until / kSamples);
+  o.sample = options.sample.value_or(std::max(0.0, o.until / kSamples));
   if (options.tol)
     o.tol = *options.tol;
   else if (model.run.tol > 0)

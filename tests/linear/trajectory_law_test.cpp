@@ -1,5 +1,4 @@
 // The time-varying linear model along a motion.
-#include <Eigen/Geometry>
 #include <cmath>
 
 #include "panto/integrate/simulate.hpp"
@@ -20,25 +19,6 @@ Eigen::VectorXd state(const std::vector<std::vector<double>>& series, size_t i) 
   Eigen::VectorXd x(static_cast<Eigen::Index>(series.size()));
   for (size_t k = 0; k < series.size(); ++k) x(static_cast<Eigen::Index>(k)) = series[k][i];
   return x;
-}
-
-// δ with q1 = q0 moved by δ: turns of ball joints in the axes of the child.
-Eigen::VectorXd step_between(const Model& model, const Eigen::VectorXd& q0,
-                             const Eigen::VectorXd& q1) {
-  Eigen::VectorXd step(model.nv);
-  for (const Joint& j : model.joints) {
-    if (j.type != JointType::kSpherical) {
-      step.segment(j.v, j.nv) = q1.segment(j.q, j.nv) - q0.segment(j.q, j.nv);
-      continue;
-    }
-    const auto quaternion = [&](const Eigen::VectorXd& q) {
-      return Eigen::Quaterniond(q(j.q), q(j.q + 1), q(j.q + 2), q(j.q + 3)).normalized();
-    };
-    const Eigen::AngleAxisd turn(quaternion(q0).conjugate() * quaternion(q1));
-    const double angle = std::remainder(turn.angle(), 2 * M_PI);
-    step.segment<3>(j.v) = angle * turn.axis();
-  }
-  return step;
 }
 
 // Φ(T) of Φ̇ = A(t) Φ, Φ(0) = 1, by Runge's method of order 4 on every `stride`-th sample (steps of 2 strides).
@@ -108,7 +88,7 @@ TEST_P(Zoo, TransitionMatrixIsTheDerivativeOfTheFlow) {
     options.q.assign(q0.begin(), q0.end());
     options.v.assign(v0.begin(), v0.end());
     const auto moved = simulated(*model, options);
-    const Eigen::VectorXd dq = step_between(*model, q_end, state(moved.q, 0)),
+    const Eigen::VectorXd dq = test::step_between(*model, q_end, state(moved.q, 0)),
                           dv = state(moved.v, 0) - v_end;
     for (Eigen::Index i = 0; i < np; ++i) out(i) = dq(zp[static_cast<size_t>(i)]);
     for (Eigen::Index i = np; i < n; ++i) out(i) = dv(zv[static_cast<size_t>(i - np)]);
