@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "apps/cli/verbs.hpp"
 #include "panto/linear/linearize.hpp"
@@ -31,6 +32,10 @@ struct Linearised {
 };
 // nullptr: failed, diagnostics printed, the exit code is in `exit_code`.
 std::unique_ptr<Linearised> linearised(const OperatingArguments& arguments, int& exit_code);
+
+// The model in the pose that was asked for; empty: failed as above.
+std::optional<Model> posed_model(const OperatingArguments& arguments, Diagnostics& notes,
+                                 int& exit_code);
 
 // "operating_point": {"t": …, "coordinates": {…}, "speeds": {…}, "outputs": {…}} and "residual".
 class JsonWriter;
