@@ -1,7 +1,11 @@
 // Linearisation and modes.
+#include <algorithm>
+#include <functional>
+
 #include "panto/linear/linearize.hpp"
 #include "panto/linear/modes.hpp"
 #include "panto/linear/response.hpp"
+#include "panto/linear/trajectory.hpp"
 #include "python/bindings.hpp"
 
 namespace panto::python {
@@ -80,6 +84,84 @@ py::tuple linear_model(const CompiledModel& m,
   return py::make_tuple(std::move(d), to_python(l.notes));
 }
 
+// One array (times x rows x columns) from a matrix per time.
+py::array_t<double> stacked(const LinearTrajectory& along, Eigen::MatrixXd LinearModel::*matrix) {
+  const Eigen::MatrixXd& first = along.models.front().*matrix;
+  py::array_t<double> out({static_cast<py::ssize_t>(along.models.size()),
+                           static_cast<py::ssize_t>(first.rows()),
+                           static_cast<py::ssize_t>(first.cols())});
+  double* to = out.mutable_data();
+  for (const LinearModel& m : along.models)
+    for (Eigen::Index i = 0; i < first.rows(); ++i)
+      for (Eigen::Index j = 0; j < first.cols(); ++j) *to++ = (m.*matrix)(i, j);
+  return out;
+}
+
+// One array (times x entries) from a vector per time.
+py::array_t<double> stacked(const LinearTrajectory& along,
+                            Eigen::VectorXd OperatingPoint::*vector) {
+  const Eigen::Index n = (along.points.front().*vector).size();
+  py::array_t<double> out(
+      {static_cast<py::ssize_t>(along.points.size()), static_cast<py::ssize_t>(n)});
+  double* to = out.mutable_data();
+  for (const OperatingPoint& p : along.points) to = std::copy_n((p.*vector).data(), n, to);
+  return out;
+}
+
+py::tuple linear_trajectory(const CompiledModel& m, const std::shared_ptr<Run>& run,
+                            const std::vector<std::pair<std::string, double>>& at,
+                            std::optional<double> until, std::optional<double> sample,
+                            std::optional<double> tol) {
+  Watch watch;
+  std::optional<Result<LinearTrajectory>> result;
+  {
+    const py::gil_scoped_release release;
+    if (run) {
+      result = linearize_along(*m.new_workspace(), *run);
+    } else {
+      AlongOptions options{until, sample, tol, std::ref(watch)};
+      std::vector<PoseValue> pose;
+      pose.reserve(at.size());
+      for (const auto& [name, value] : at) pose.push_back({name, value});
+      if (pose.empty()) {
+        result = linearize_along(*m.model, m.params, options);
+      } else {
+        const Model posed = value_of(with_pose(*m.model, pose));
+        result = linearize_along(posed, m.params, options);
+      }
+    }
+  }
+  watch.rethrow();
+  const py::list notes = to_python(result->diagnostics());
+  const LinearTrajectory along = value_of(std::move(*result));
+  const LinearModel& first = along.models.front();
+  py::dict d;
+  d["time"] = Eigen::Map<const Eigen::VectorXd>(along.time.data(),
+                                                static_cast<Eigen::Index>(along.time.size()))
+                  .eval();
+  d["coordinates"] = first.coordinates;
+  d["independent"] = first.independent;
+  d["states"] = first.states;
+  d["inputs"] = first.inputs;
+  d["outputs"] = first.outputs;
+  d["output_units"] = first.output_units;
+  d["A"] = stacked(along, &LinearModel::A);
+  d["B_x"] = stacked(along, &LinearModel::B_x);
+  d["B_rate"] = stacked(along, &LinearModel::B_rate);
+  d["C_x"] = stacked(along, &LinearModel::C_x);
+  d["D_x"] = stacked(along, &LinearModel::D_x);
+  d["D_rate"] = stacked(along, &LinearModel::D_rate);
+  d["R"] = stacked(along, &LinearModel::R);
+  d["M_z"] = stacked(along, &LinearModel::M_z);
+  d["D_z"] = stacked(along, &LinearModel::D_z);
+  d["K_z"] = stacked(along, &LinearModel::K_z);
+  d["B_z"] = stacked(along, &LinearModel::B_z);
+  d["q"] = stacked(along, &OperatingPoint::q);
+  d["v"] = stacked(along, &OperatingPoint::v);
+  d["u"] = stacked(along, &OperatingPoint::u);
+  return py::make_tuple(std::move(d), notes);
+}
+
 py::tuple natural_modes(const CompiledModel& m,
                         const std::vector<std::pair<std::string, double>>& at,
                         const std::string& where, double t, int count) {
@@ -117,6 +199,8 @@ py::tuple natural_modes(const CompiledModel& m,
 void bind_linear(py::module_& module) {
   using py::arg;
   module.def("linearize", &linear_model, arg("model"), arg("at"), arg("where"), arg("t"));
+  module.def("linearize_along", &linear_trajectory, arg("model"), arg("run"), arg("at"),
+             arg("until"), arg("sample"), arg("tol"));
   module.def("modes", &natural_modes, arg("model"), arg("at"), arg("where"), arg("t"),
              arg("count"));
 }

@@ -27,7 +27,7 @@ void raise(const char* name, const py::object& argument) {
 
 // Failures of a calculation on acceptable input; all other diagnostics speak about what was given.
 bool numerical(const Diagnostics& diagnostics) {
-  constexpr std::array kIds{505, 510, 540, 718};
+  constexpr std::array kIds{505, 510, 516, 517, 540, 718};
   return std::all_of(diagnostics.items().begin(), diagnostics.items().end(),
                      [&](const Diagnostic& d) {
                        return d.severity == Severity::kWarning ||

@@ -6,6 +6,11 @@ namespace panto::validation {
 
 using Rows = Result<std::vector<Row>>;
 
+namespace cepon {
+Rows figures_5_6();
+Rows table2();
+Rows table3();
+}  // namespace cepon
 namespace drucker2022 {
 Rows cable_robot();
 Rows manipulator_2d();
@@ -28,6 +33,11 @@ Rows mechanisms();
 
 std::span<const Case> cases() {
   static constexpr std::array kCases{
+      Case{"cepon", "fig5-6", "Which frequency tells about which joint, and the best poses",
+           cepon::figures_5_6},
+      Case{"cepon", "table2", "Natural frequencies of the three-link chain", cepon::table2},
+      Case{"cepon", "table3", "Joint stiffnesses identified in one pose, and how many fit",
+           cepon::table3},
       Case{"drucker2022", "cable_robot", "Equations (2.69) of the reduced cable robot",
            drucker2022::cable_robot},
       Case{"drucker2022", "manipulator_2d", "Equations (2.90)-(2.93) of the planar manipulator",

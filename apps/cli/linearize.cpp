@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "apps/cli/json.hpp"
+#include "apps/cli/linearize_along.hpp"
 #include "apps/cli/operating.hpp"
 #include "apps/cli/report.hpp"
 #include "panto/linear/response.hpp"
@@ -16,6 +17,7 @@ namespace panto::cli {
 namespace {
 
 struct Arguments : OperatingArguments {
+  AlongArguments along;
   std::vector<std::string> from, to;
   std::string sweep;  // f1:f2:n
 };
@@ -152,6 +154,7 @@ std::string table_of(const Linearised& l, const Response& r) {
 }
 
 int linearize_verb(const Arguments& a) {
+  if (a.along.along) return linearize_along_verb(a, a.along);
   int exit_code = kOk;
   Response r;
   if (!a.sweep.empty() && !parse_sweep(a.sweep, r.frequencies))
@@ -194,10 +197,12 @@ void add_linearize(CLI::App& app, int& exit_code) {
       ->delimiter(',');
   verb->add_option("--sweep", a->sweep, "Frequency response, logarithmic steps [Hz]")
       ->type_name("f1:f2:n");
+  add_along_arguments(*verb, a->along);
   verb->footer(
       "Examples:\n"
       "  panto linearize fourbar_f1 --equilibrium\n"
-      "  panto linearize three_link --here --json");
+      "  panto linearize three_link --here --json\n"
+      "  panto linearize fourbar_f1 --along --until 2 --sample 0.01 --out linear.h5");
   verb->callback([a, &exit_code] { exit_code = linearize_verb(*a); });
 }
 

@@ -84,6 +84,8 @@ int main(int argc, char** argv) {
   add_inverse_dynamics(app, exit_code);
   add_modes(app, exit_code);
   add_linearize(app, exit_code);
+  add_poses(app, exit_code);
+  add_identify(app, exit_code);
   add_view(app, exit_code);
   add_models(app, exit_code);
   add_new(app, exit_code);

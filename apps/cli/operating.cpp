@@ -24,6 +24,13 @@ void add_operating_arguments(CLI::App& verb, OperatingArguments& a) {
       ->type_name("t");
 }
 
+bool parse_value(const std::string& text, double& value) {
+  if (parse_number(text, value)) return true;
+  const auto quantity = parse_quantity(text);
+  if (quantity) value = quantity->value;
+  return quantity.has_value();
+}
+
 bool parse_pose(const std::string& text, std::vector<PoseValue>& pose, std::string& message) {
   size_t start = 0;
   while (start < text.size()) {
@@ -32,16 +39,8 @@ bool parse_pose(const std::string& text, std::vector<PoseValue>& pose, std::stri
     start = end + 1;
     const size_t equals = pair.find('=');
     double number = 0;
-    bool good = equals != std::string::npos && equals > 0;
-    if (good) {
-      const std::string value = pair.substr(equals + 1);
-      if (!parse_number(value, number)) {
-        const auto quantity = parse_quantity(value);
-        good = quantity.has_value();
-        if (quantity) number = quantity->value;
-      }
-    }
-    if (!good) {
+    if (equals == std::string::npos || equals == 0 ||
+        !parse_value(pair.substr(equals + 1), number)) {
       message = fmt::format("--at {}: expected name=value, such as theta=30deg", pair);
       return false;
     }
@@ -50,25 +49,38 @@ bool parse_pose(const std::string& text, std::vector<PoseValue>& pose, std::stri
   return true;
 }
 
-std::unique_ptr<Linearised> linearised(const OperatingArguments& a, int& exit_code) {
+std::optional<Model> posed_model(const OperatingArguments& a, Diagnostics& notes, int& exit_code) {
   std::vector<Override> overrides;
   std::vector<PoseValue> pose;
   std::string message;
   if (!parse_settings(a.set, overrides, message) || !parse_pose(a.at, pose, message)) {
     exit_code = fail_usage(message, a.json);
-    return nullptr;
+    return std::nullopt;
   }
+  Result<Model> model = load_model(a.model, overrides);
+  notes = model.diagnostics();
+  if (!model.ok()) {
+    exit_code = fail(notes, a.json);
+    return std::nullopt;
+  }
+  if (pose.empty()) return std::move(*model);
+  Result<Model> posed = with_pose(*model, pose);
+  if (!posed.ok()) {
+    exit_code = fail(posed.diagnostics(), a.json);
+    return std::nullopt;
+  }
+  return std::move(*posed);
+}
+
+std::unique_ptr<Linearised> linearised(const OperatingArguments& a, int& exit_code) {
   const auto failed = [&](const Diagnostics& d) {
     exit_code = fail(d, a.json);
     return nullptr;
   };
-  Result<Model> model = load_model(a.model, overrides);
-  if (!model.ok()) return failed(model.diagnostics());
   auto out = std::make_unique<Linearised>();
-  out->notes = model.diagnostics();
-  Result<Model> posed = with_pose(*model, pose);
-  if (!posed.ok()) return failed(posed.diagnostics());
-  out->model = pose.empty() ? std::move(*model) : std::move(*posed);
+  std::optional<Model> model = posed_model(a, out->notes, exit_code);
+  if (!model) return nullptr;
+  out->model = std::move(*model);
   out->workspace = Workspace::create(out->model, nominal(out->model));
   Result<OperatingPoint> point = operating_point(*out->workspace,
                                                  a.here     ? Operation::kHere

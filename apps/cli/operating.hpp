@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "apps/cli/verbs.hpp"
 #include "panto/linear/linearize.hpp"
@@ -14,6 +15,9 @@ struct OperatingArguments : ModelArguments {
   double time = 0;
 };
 void add_operating_arguments(CLI::App& verb, OperatingArguments& arguments);
+
+// "30deg", "5mm" or a bare number, in SI units; false when it is none.
+bool parse_value(const std::string& text, double& value);
 
 // "theta=30deg,s=2mm": false with a message where a pair is none.
 bool parse_pose(const std::string& text, std::vector<PoseValue>& pose, std::string& message);
@@ -28,6 +32,10 @@ struct Linearised {
 };
 // nullptr: failed, diagnostics printed, the exit code is in `exit_code`.
 std::unique_ptr<Linearised> linearised(const OperatingArguments& arguments, int& exit_code);
+
+// The model in the pose that was asked for; empty: failed as above.
+std::optional<Model> posed_model(const OperatingArguments& arguments, Diagnostics& notes,
+                                 int& exit_code);
 
 // "operating_point": {"t": …, "coordinates": {…}, "speeds": {…}, "outputs": {…}} and "residual".
 class JsonWriter;

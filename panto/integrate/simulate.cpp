@@ -19,8 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kStepFailed = 510, kUnknownIntegrator = 511, kUnknownOutput = 512, kTimeGrid = 513,
-              kTolerance = 514, kInitialState = 515;
 constexpr double kEventAccuracy = 1e-11;  // [s]
 constexpr double kMaxReports = 1e8;
 
@@ -56,32 +54,30 @@ Plan make_plan(const Model& model, const SimulationOptions& o, Diagnostics& d) {
   } else {
     std::vector<std::string> names;
     for (const IntegratorInfo& i : integrators()) names.push_back(i.name);
-    d.error(kUnknownIntegrator, {},
+    d.error(511, {},
             fmt::format("integrator \"{}\" does not exist{}; there are {}", name,
                         did_you_mean(name, names), fmt::join(names, ", ")));
   }
   if (!(o.until > 0) || !std::isfinite(o.until))
-    d.error(kTimeGrid, {},
-            fmt::format("until = {} s: a run ends at a finite time after 0", o.until));
+    d.error(513, {}, fmt::format("until = {} s: a run ends at a finite time after 0", o.until));
   if (!(o.dt >= 0) || !std::isfinite(o.dt))
-    d.error(kTimeGrid, {}, fmt::format("dt = {} s: a step is positive and finite", o.dt));
+    d.error(513, {}, fmt::format("dt = {} s: a step is positive and finite", o.dt));
   if (!(o.sample >= 0) || !std::isfinite(o.sample))
-    d.error(kTimeGrid, {},
+    d.error(513, {},
             fmt::format("sample = {} s: a report interval is positive and finite", o.sample));
   if (!(o.tol >= 1e-14 && o.tol <= 0.1))
-    d.error(kTolerance, {}, fmt::format("tol = {}: between 1e-14 and 0.1, please", o.tol));
+    d.error(514, {}, fmt::format("tol = {}: between 1e-14 and 0.1, please", o.tol));
   if (d.ok() && plan.integrator.fixed_step && o.dt == 0)
-    d.error(kTimeGrid, {},
+    d.error(513, {},
             fmt::format("integrator \"{}\" takes fixed steps: give dt", plan.integrator.name));
   if (d.ok() && !plan.integrator.fixed_step && o.dt > 0)
-    d.warning(kTimeGrid, {},
+    d.warning(513, {},
               fmt::format("integrator \"{}\" chooses its own steps: dt = {} s is not used, tol is",
                           plan.integrator.name, o.dt));
   plan.at = o.at;
   for (const double t : o.at)
     if (!(t >= 0 && t <= o.until)) {
-      d.error(kTimeGrid, {},
-              fmt::format("report time {} s lies outside the run, 0 to {} s", t, o.until));
+      d.error(513, {}, fmt::format("report time {} s lies outside the run, 0 to {} s", t, o.until));
     }
   if (d.ok()) {
     std::sort(plan.at.begin(), plan.at.end());
@@ -89,7 +85,7 @@ Plan make_plan(const Model& model, const SimulationOptions& o, Diagnostics& d) {
     plan.sample = o.sample > 0 ? o.sample : plan.integrator.fixed_step ? 0 : o.until / 1000;
     const double interval = plan.sample > 0 ? plan.sample : o.dt;
     if (plan.at.empty() && o.until / interval > kMaxReports)
-      d.error(kTimeGrid, {},
+      d.error(513, {},
               fmt::format("{:.0f} reports would be kept; give a longer sample interval",
                           o.until / interval));
   }
@@ -98,26 +94,25 @@ Plan make_plan(const Model& model, const SimulationOptions& o, Diagnostics& d) {
     std::vector<std::string> names;
     for (const Output& out : model.outputs) names.push_back(out.name);
     if (plan.stop_output < 0)
-      d.error(kUnknownOutput, {},
+      d.error(512, {},
               fmt::format("stop event: output \"{}\" does not exist{}", o.stop->output,
                           did_you_mean(o.stop->output, names)));
     if (!std::isfinite(o.stop->value))
-      d.error(kUnknownOutput, {}, "stop event: the value to cross is not finite");
+      d.error(512, {}, "stop event: the value to cross is not finite");
   }
   if (!o.q.empty() && o.q.size() != static_cast<size_t>(model.nq))
     d.error(
-        kInitialState, {},
+        515, {},
         fmt::format("initial state: {} coordinates given, the model has {}", o.q.size(), model.nq));
   if (!o.v.empty() && (o.v.size() != static_cast<size_t>(model.nv) || o.q.empty()))
     d.error(
-        kInitialState, {},
+        515, {},
         fmt::format("initial state: {} speeds and {} coordinates given, the model has {} and {}",
                     o.v.size(), o.q.size(), model.nv, model.nq));
   const auto finite = [](const std::vector<double>& x) {
     return std::all_of(x.begin(), x.end(), [](double e) { return std::isfinite(e); });
   };
-  if (!finite(o.q) || !finite(o.v))
-    d.error(kInitialState, {}, "initial state: a value is not finite");
+  if (!finite(o.q) || !finite(o.v)) d.error(515, {}, "initial state: a value is not finite");
   return plan;
 }
 
@@ -473,7 +468,7 @@ Result<Run> simulate(const Model& model, const Params& params, const SimulationO
   ode.pack(q, v, x);
   const Status closed = ode.project(0, x);
   if (!usable(closed)) {
-    d.error(kInitialState, {},
+    d.error(515, {},
             fmt::format("initial state: the loops do not close there ({})", to_string(closed)));
     return d;
   }
@@ -484,7 +479,7 @@ Result<Run> simulate(const Model& model, const Params& params, const SimulationO
   run.energy_initial = e.kinetic + e.potential;
   Runner runner(model, options, plan, ode, run);
   if (!runner.go(x)) {
-    d.error(kStepFailed, {}, runner.why());
+    d.error(510, {}, runner.why());
     return d;
   }
   describe_states(model, run);

@@ -5,11 +5,13 @@
 #include <string_view>
 
 #include "panto/integrate/simulate.hpp"
+#include "panto/linear/trajectory.hpp"
 
 namespace panto::hdf5 {
 
 // Creates or replaces the file; an empty answer means success, anything else is the reason of failure.
 std::string write(const Run& run, const std::string& path);
+std::string write(const LinearTrajectory& along, const std::string& model, const std::string& path);
 
 bool has_signature(std::string_view bytes);
 // `bytes` is the file's content (padded in place where it is truncated), `path` its name for messages.

@@ -58,5 +58,7 @@ class Silence {
 
 inline constexpr const char* kFormat = "pantograph run";
 inline constexpr int kFormatVersion = 1;
+inline constexpr const char* kLinearFormat = "pantograph linear trajectory";
+inline constexpr int kLinearFormatVersion = 1;
 
 }  // namespace panto::hdf5

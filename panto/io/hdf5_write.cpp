@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "panto/io/hdf5.hpp"
@@ -82,14 +84,21 @@ class Writer {
   // `values` must live until finish().
   void series(hid_t at, const std::string& name, const std::string& unit,
               const std::vector<double>& values) {
-    const hsize_t n = values.size();
-    const Handle space = check(H5Screate_simple(1, &n, nullptr), H5Sclose, "space");
+    const std::array<hsize_t, 1> shape{values.size()};
+    array(at, name, unit, shape, values);
+  }
+
+  // Rows by rows: the last index runs fastest. `values` must live until finish().
+  void array(hid_t at, const std::string& name, const std::string& unit,
+             std::span<const hsize_t> shape, const std::vector<double>& values) {
+    const Handle space = check(
+        H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose, "space");
     Handle set = check(H5Dcreate2(at, link_name(name).c_str(), H5T_IEEE_F64LE, space.get(),
                                   link_.get(), set_.get(), H5P_DEFAULT),
                        H5Dclose, "series");
     attribute(set.get(), "name", name);
     attribute(set.get(), "unit", unit);
-    if (n > 0) pending_.push_back({std::move(set), &values});
+    if (!values.empty()) pending_.push_back({std::move(set), &values});
   }
 
   void text(hid_t at, const char* name, const std::string& value) {
@@ -207,18 +216,87 @@ void write_all(const Run& run, Writer& file) {
   }
 }
 
-}  // namespace
+std::string lines(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += name + "\n";
+  return text;
+}
 
-std::string write(const Run& run, const std::string& path) {
+struct MatrixSeries {
+  const char* name;
+  Eigen::MatrixXd LinearModel::*matrix;
+};
+constexpr MatrixSeries kMatrices[] = {
+    {"A", &LinearModel::A},     {"B", &LinearModel::B_x},   {"B_rate", &LinearModel::B_rate},
+    {"C", &LinearModel::C_x},   {"D", &LinearModel::D_x},   {"D_rate", &LinearModel::D_rate},
+    {"R", &LinearModel::R},     {"M_z", &LinearModel::M_z}, {"D_z", &LinearModel::D_z},
+    {"K_z", &LinearModel::K_z}, {"B_z", &LinearModel::B_z},
+};
+
+// One matrix per time, or one vector per time.
+void write_all(const LinearTrajectory& along, const std::string& model, Writer& file,
+               std::deque<std::vector<double>>& storage) {
+  const hid_t root = file.root();
+  attribute(root, "format", std::string(kLinearFormat));
+  attribute(root, "format_version", long{kLinearFormatVersion});
+  attribute(root, "pantograph_version", std::string(PANTO_VERSION));
+  attribute(root, "model", model);
+  file.series(root, "time", "s", along.time);
+  const hsize_t times = along.models.size();
+  if (times == 0) return;
+  const LinearModel& first = along.models.front();
+  for (const MatrixSeries& m : kMatrices) {
+    std::vector<double>& values = storage.emplace_back();
+    for (const LinearModel& model_at : along.models) {
+      const Eigen::MatrixXd& a = model_at.*m.matrix;
+      for (Eigen::Index i = 0; i < a.rows(); ++i)
+        for (Eigen::Index j = 0; j < a.cols(); ++j) values.push_back(a(i, j));
+    }
+    const std::array<hsize_t, 3> shape{times, static_cast<hsize_t>((first.*m.matrix).rows()),
+                                       static_cast<hsize_t>((first.*m.matrix).cols())};
+    file.array(root, m.name, "SI", shape, values);
+  }
+  const auto vectors = [&](const char* name, Eigen::VectorXd OperatingPoint::*vector) {
+    std::vector<double>& values = storage.emplace_back();
+    for (const OperatingPoint& p : along.points)
+      values.insert(values.end(), (p.*vector).begin(), (p.*vector).end());
+    const std::array<hsize_t, 2> shape{times,
+                                       static_cast<hsize_t>((along.points.front().*vector).size())};
+    file.array(root, name, "SI", shape, values);
+  };
+  vectors("q", &OperatingPoint::q);
+  vectors("v", &OperatingPoint::v);
+  vectors("u", &OperatingPoint::u);
+  file.text(root, "states", lines(first.states));
+  file.text(root, "inputs", lines(first.inputs));
+  file.text(root, "outputs", lines(first.outputs));
+  file.text(root, "output_units", lines(first.output_units));
+}
+
+// An empty answer, or the reason of failure.
+template <class Fill>
+std::string written(const std::string& path, const Fill& fill) {
   const Silence silence;
   try {
     Writer file(path);
-    write_all(run, file);
+    fill(file);
     file.finish();
   } catch (const Failure& failure) {
     return failure.reason;
   }
   return {};
+}
+
+}  // namespace
+
+std::string write(const Run& run, const std::string& path) {
+  return written(path, [&](Writer& file) { write_all(run, file); });
+}
+
+std::string write(const LinearTrajectory& along, const std::string& model,
+                  const std::string& path) {
+  std::deque<std::vector<double>> storage;  // what the file refers to until it is finished
+  return written(path, [&](Writer& file) { write_all(along, model, file, storage); });
 }
 
 }  // namespace panto::hdf5

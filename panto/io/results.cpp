@@ -122,6 +122,12 @@ Diagnostics write_hdf5(const Run& run, const std::string& path) {
   return write_atomically(path, [&run](const std::string& name) { return hdf5::write(run, name); });
 }
 
+Diagnostics write_hdf5(const LinearTrajectory& along, const std::string& model,
+                       const std::string& path) {
+  return write_atomically(path,
+                          [&](const std::string& name) { return hdf5::write(along, model, name); });
+}
+
 Result<Run> read_run(const std::string& path) {
   Result<std::string> bytes = read_bytes(path);
   if (!bytes.ok()) return bytes.diagnostics();

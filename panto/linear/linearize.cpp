@@ -15,12 +15,15 @@ constexpr double kRankTolerance = 1e-10;
 
 class Linearisation {
  public:
-  Linearisation(Workspace& workspace, const OperatingPoint& point)
-      : workspace_(workspace), model_(workspace.model()), at_(point) {}
+  Linearisation(Workspace& workspace, const OperatingPoint& point, const LinearizeOptions& options)
+      : workspace_(workspace), model_(workspace.model()), at_(point), options_(options) {}
 
   Result<LinearModel> run() {
     Eigen::VectorXd q = at_.q;
-    workspace_.choose_partition(at_.t, view(q), true);
+    if (!options_.keep_independent)
+      workspace_.choose_partition(at_.t, view(q), true);
+    else if (!workspace_.keep_partition(at_.t, view(q)))
+      return failed("is singular for the coordinates that were to be kept");
     const Status closed = workspace_.close_positions(at_.t, view(q));
     if (closed != Status::kOk && closed != Status::kRepartition) return failed("cannot be closed");
     if (workspace_.position_rank() > 0 && workspace_.conditioning() < kSingular)
@@ -59,11 +62,7 @@ class Linearisation {
   }
 
   void names() {
-    for (const Joint& j : model_.joints)
-      for (int k = 0; k < j.nv; ++k)
-        out_.coordinates.push_back(j.nv == 1 ? model_.coordinate_names[static_cast<size_t>(j.q)]
-                                             : j.name + "." + std::string{"r"} +
-                                                   static_cast<char>('x' + k));
+    out_.coordinates = tangent_names(model_);
     for (int z : zp_) out_.independent.push_back(out_.coordinates[static_cast<size_t>(z)]);
     out_.states = out_.independent;
     for (int z : zv_) out_.states.push_back(model_.speed_names[static_cast<size_t>(z)]);
@@ -199,6 +198,7 @@ class Linearisation {
   Workspace& workspace_;
   const Model& model_;
   const OperatingPoint& at_;
+  const LinearizeOptions options_;
   Tangent d_;
   std::span<const int> zp_, zv_, za_;
   Eigen::MatrixXd bias_, position_columns_, velocity_columns_;
@@ -207,8 +207,18 @@ class Linearisation {
 
 }  // namespace
 
-Result<LinearModel> linearize(Workspace& workspace, const OperatingPoint& point) {
-  return Linearisation(workspace, point).run();
+std::vector<std::string> tangent_names(const Model& model) {
+  std::vector<std::string> names;
+  for (const Joint& j : model.joints)
+    for (int k = 0; k < j.nv; ++k)
+      names.push_back(j.nv == 1 ? model.coordinate_names[static_cast<size_t>(j.q)]
+                                : j.name + "." + std::string{"r"} + static_cast<char>('x' + k));
+  return names;
+}
+
+Result<LinearModel> linearize(Workspace& workspace, const OperatingPoint& point,
+                              const LinearizeOptions& options) {
+  return Linearisation(workspace, point, options).run();
 }
 
 }  // namespace panto

@@ -32,7 +32,17 @@ struct LinearModel {
   [[nodiscard]] bool second_order() const { return M_z.rows() == R.cols(); }
 };
 
-// Fails where the pose is singular (E0508): there the tangent does not tell how the mechanism moves.
-Result<LinearModel> linearize(Workspace& workspace, const OperatingPoint& point);
+// Names of the tangent directions δq: of the coordinate, or "joint.rx" where a joint has several.
+std::vector<std::string> tangent_names(const Model& model);
+
+struct LinearizeOptions {
+  // The independent coordinates that the workspace uses now, so that matrices of several points belong to one set of states; otherwise the
+  // best conditioned ones at the point.
+  bool keep_independent = false;
+};
+
+// Fails where the pose is singular, or the kept coordinates are (E0508): there the tangent does not tell how the mechanism moves.
+Result<LinearModel> linearize(Workspace& workspace, const OperatingPoint& point,
+                              const LinearizeOptions& options = {});
 
 }  // namespace panto

@@ -57,19 +57,17 @@ Result<Modes> modes(Workspace& workspace, const OperatingPoint& point, const Lin
   if (size > 0) out.asymmetry = (linear.K_z - k).cwiseAbs().maxCoeff() / size;
   const bool few = options.count > 0 && options.count < n;
   std::optional<ModalPairs> pairs;
-  // Just below zero, so that rigid modes do not make the factorisation singular.
-  if (few && n > kLarge)
-    pairs = nearest_pairs(k, linear.M_z, options.count, -1e-6 * size / linear.M_z.maxCoeff());
+  if (few && n > kLarge) pairs = lowest_pairs(k, linear.M_z, options.count);
   if (!pairs) pairs = symmetric_pairs(k, linear.M_z);
   if (!pairs) {
     Diagnostics d;
     d.error(
-        510, {},
+        516, {},
         "modes: the mass matrix is not positive definite: a direction free to move has no inertia");
     return d;
   }
   // Round-off of ω²: of the eigenproblem itself, and of K's entries seen through the inverse of M.
-  const double largest = pairs->values.size() > 0 ? pairs->values.cwiseAbs().maxCoeff() : 0;
+  const double largest = pairs->largest;
 
   struct Spring {
     double stiffness;

@@ -35,7 +35,9 @@ struct Modes {
 };
 
 struct ModesOptions {
-  int count = 0;  // lowest modes only; 0: all. Large models then take the sparse path.
+  // Lowest modes only, without eigenvalues of A; 0: all. Large models (300 states z) then take the sparse path: Lanczos iteration on sparse factors of K_z
+  // and M_z. Relative coordinates of a long chain have full matrices, and dense factors; still far fewer operations than all modes.
+  int count = 0;
 };
 
 // Fails where the minimal form does not exist (drives act on speeds, E0509).

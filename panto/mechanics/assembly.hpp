@@ -46,7 +46,8 @@ struct EquilibriumOptions {
   View q{};  // guess; empty: the assembled initial pose
   // Steady motion: speeds that are kept (made to fit the loops as these move); empty: at rest.
   View v{};
-  bool search = true;  // false: the forces at the guess itself, loops closed
+  bool search = true;     // false: the forces at the guess itself, loops closed
+  bool stability = true;  // also eigenvalues, where at rest
 };
 struct Equilibrium {
   Eigen::VectorXd q, v, lambda;

@@ -61,7 +61,7 @@ class EquilibriumSearch {
       return not_balanced();
     }
     out_.v = speeds(out_.q);
-    if (options.v.empty()) stability();
+    if (options.v.empty() && options.stability) stability();
     return std::move(out_);
   }
 

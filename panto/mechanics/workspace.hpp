@@ -106,6 +106,9 @@ class Workspace {
   // Chooses dependent speeds by pivoting at q (LOOP-1); the generic rank found so far is kept through singular positions.
   // The present choice is kept unless another is clearly better conditioned; renew: chosen afresh.
   virtual void choose_partition(double t, View q, bool renew = false) noexcept = 0;
+  // The present independent coordinates with the rows that condition them best at q. False where the coordinates are not independent at q; the
+  // choice is then another one. Allocates.
+  [[nodiscard]] virtual bool keep_partition(double t, View q) = 0;
   // Directions δq that are independent with position rows; speeds that are with position and velocity rows; accelerations that are with all.
   [[nodiscard]] virtual std::span<const int> independent_positions() const = 0;
   [[nodiscard]] virtual std::span<const int> independent_speeds() const = 0;

@@ -11,6 +11,8 @@ namespace panto {
 struct ModalPairs {
   Eigen::VectorXd values;   // ω², ascending
   Eigen::MatrixXd vectors;  // columns with φᵀ M φ = 1
+  double largest =
+      0;  // |ω²| of all pairs, the scale of round-off; estimated where few were asked for
 };
 
 // K φ = ω² M φ with K symmetric and M symmetric positive definite; nullopt when M is not.
@@ -24,10 +26,11 @@ std::optional<Eigen::MatrixXd> inverse_factor(const Eigen::MatrixXd& m);
 void small_symmetric_values(const std::vector<Eigen::MatrixXd>& a, const Eigen::MatrixXd& weights,
                             Eigen::MatrixXd& values);
 
-// The `count` pairs nearest to ω² = shift (in ascending order), by Lanczos iteration on (K - shift M)⁻¹ with sparse factors.
-// For large models: the cost is that of one sparse factorisation and a few solves. nullopt when the iteration does not converge.
-std::optional<ModalPairs> nearest_pairs(const Eigen::MatrixXd& k, const Eigen::MatrixXd& m,
-                                        int count, double shift);
+// The `count` lowest of these pairs, negative ω² first, for large models: Lanczos iteration on (K - σ M)⁻¹ with σ below all values. The cost is
+// that of a few Cholesky factorisations, sparse ones where the matrices have few entries, and some solves per pair. nullopt when M is not positive
+// definite, or the iteration does not converge.
+std::optional<ModalPairs> lowest_pairs(const Eigen::MatrixXd& k, const Eigen::MatrixXd& m,
+                                       int count);
 
 struct ComplexPairs {
   Eigen::VectorXcd values;   // by decreasing real part, then decreasing imaginary part

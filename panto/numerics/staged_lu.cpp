@@ -22,6 +22,7 @@ StagedLU::StagedLU(const RowMatrix& pattern, std::span<const int, 3> stage_end)
   pivot_row_.resize(m);
   pivot_column_.resize(m);
   position_.assign(n, -1);
+  from_.assign(n, 0);
   for (auto& f : free_) f.reserve(n);
   for (int j = 0; j < columns_; ++j)
     for (auto& f : free_) f.push_back(j);
@@ -44,6 +45,23 @@ StagedLU::StagedLU(const RowMatrix& pattern, std::span<const int, 3> stage_end)
 
 void StagedLU::choose(const RowMatrix& g, std::span<const double> weight,
                       std::span<const int, 3> at_least) {
+  std::fill(from_.begin(), from_.end(), 0);
+  pivot(g, weight, at_least);
+}
+
+bool StagedLU::choose_rows(const RowMatrix& g) {
+  for (int j = 0; j < columns_; ++j) {
+    const int p = position_[j];
+    from_[j] = p < 0 ? 3 : p < rank_[0] ? 0 : p < rank_[1] ? 1 : 2;
+  }
+  const std::array<int, 3> wanted = rank_;
+  const std::vector<double> equal(static_cast<size_t>(columns_), 1.0);
+  pivot(g, equal, wanted);
+  return rank_ == wanted;
+}
+
+void StagedLU::pivot(const RowMatrix& g, std::span<const double> weight,
+                     std::span<const int, 3> at_least) {
   work_.setZero();
   double largest = 0;
   for (int i = 0; i < rows_; ++i)
@@ -62,7 +80,7 @@ void StagedLU::choose(const RowMatrix& g, std::span<const double> weight,
     for (;;) {
       double best = 0;
       for (int j = 0; j < columns_; ++j) {
-        if (column_done_[j]) continue;
+        if (column_done_[j] || from_[j] > stage) continue;
         for (int i = row_begin; i < row_end; ++i)
           if (!row_done_[i]) best = std::max(best, std::abs(work_(i, j)) * weight[j]);
       }
@@ -78,7 +96,7 @@ void StagedLU::choose(const RowMatrix& g, std::span<const double> weight,
         for (int j = 0; j < columns_; ++j)
           if (!column_done_[j] && work_(i, j) != 0) ++row_count;
         for (int j = 0; j < columns_; ++j) {
-          if (column_done_[j]) continue;
+          if (column_done_[j] || from_[j] > stage) continue;
           const double a = std::abs(work_(i, j)) * weight[j];
           if (a < kThreshold * best || a == 0) continue;
           long column_count = 0;

@@ -30,6 +30,9 @@ class StagedLU {
   // rows left over are redundant. Cost rows * columns * rank; no allocation.
   // at_least: ranks to insist on while pivots stay above round-off (a mechanism keeps its generic rank through a singular position).
   void choose(const RowMatrix& g, std::span<const double> weight, std::span<const int, 3> at_least);
+  // Chooses rows again, and the order of the pivots; the columns of every stage stay. False where they cannot: g has lost rank in them, and
+  // the choice is another one. After choose().
+  bool choose_rows(const RowMatrix& g);
 
   // Factorises the chosen block of g. kRepartition: a pivot fell far below its value at the choice (the factors are still usable
   // unless the matrix is singular to round-off, when the pivot is replaced by a round-off sized one).
@@ -62,11 +65,14 @@ class StagedLU {
   void solve_transposed(int stage, double* x) const noexcept;
 
  private:
+  // Columns may be pivots from stage from_[column] on.
+  void pivot(const RowMatrix& g, std::span<const double> weight, std::span<const int, 3> at_least);
   void symbolic(const RowMatrix& g);
 
   int rows_ = 0, columns_ = 0;
   std::array<int, 3> stage_end_{}, rank_{};
-  std::vector<int> pivot_row_, pivot_column_, position_;  // position_: column -> pivot index or -1
+  std::vector<int> pivot_row_, pivot_column_, position_,
+      from_;  // position_: column -> pivot index or -1
   std::array<std::vector<int>, 3> free_;
   std::vector<int> redundant_;
   Eigen::MatrixXd work_;  // Schur complement during choose()

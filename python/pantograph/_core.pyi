@@ -161,6 +161,14 @@ def json_schema() -> str: ...
 def linearize(
     model: Model, at: list[tuple[str, float]], where: str, t: float
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+def linearize_along(
+    model: Model,
+    run: Run | None,
+    at: list[tuple[str, float]],
+    until: float | None,
+    sample: float | None,
+    tol: float | None,
+) -> tuple[dict[str, Any], list[Diagnostic]]: ...
 def modes(
     model: Model, at: list[tuple[str, float]], where: str, t: float, count: int
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...

@@ -248,6 +248,64 @@ def linearize(
 
 
 @dataclass(frozen=True)
+class LinearTrajectory:
+    """Small motions about a motion, equation LIN-5; SI units [m, rad, kg, s], one entry of each array per time."""
+
+    time: np.ndarray  #: instants [s]
+    coordinates: list[str]  #: of δq [m, rad]
+    independent: list[str]  #: of z [m, rad]
+    states: list[str]  #: of x = (z, speeds) [m, rad, m/s, rad/s], the same at all times
+    inputs: list[str]
+    outputs: list[str]
+    output_units: list[str]
+    A: np.ndarray  #: ẋ = A x + B_x δu + B_rate δu̇ [1/s]; shape (times, states, states)
+    B_x: np.ndarray
+    B_rate: np.ndarray
+    C_x: np.ndarray  #: δy = C_x x + D_x δu + D_rate δu̇
+    D_x: np.ndarray
+    D_rate: np.ndarray
+    R: np.ndarray  #: δq = R z
+    M_z: np.ndarray  #: minimal form: M_z z̈ + D_z ż + K_z z = B_z δu
+    D_z: np.ndarray
+    K_z: np.ndarray
+    B_z: np.ndarray
+    q: np.ndarray  #: coordinates of the motion [m, rad]; shape (times, coordinates)
+    v: np.ndarray  #: speeds [m/s, rad/s]
+    u: np.ndarray  #: inputs [N, N m, …]
+
+
+def linearize_along(
+    model: Model | str | os.PathLike[str],
+    run: Run | None = None,
+    at: Mapping[str, float] | None = None,
+    *,
+    until: float | None = None,
+    sample: float | None = None,
+    tol: float | None = None,
+) -> LinearTrajectory:
+    """Linear model along a motion: matrices over time, in one set of states.
+
+    ``run``: the motion, a run of this model that keeps its states; linearised at its instants.
+    Without it the motion from the initial state is simulated:
+
+    at:     initial coordinates [m, rad] and speeds [m/s, rad/s] by name, on top of the model's
+    until:  end [s]; default: what the model says
+    sample: interval of the instants [s]; default: ``until`` / 200
+    tol:    relative tolerance of the simulation; default: what the model says, else 1e-8
+
+    >>> pg.linearize_along("double_pendulum", until=1, sample=0.1).A.shape
+    (11, 4, 4)
+    """
+    if run is not None and (at or until is not None or sample is not None or tol is not None):
+        raise ValueError("give a run, or how to simulate one (at, until, sample, tol), not both")
+    core = as_model(model)._ready()
+    motion = None if run is None else run._core
+    found, notes = _core.linearize_along(core, motion, _pose(at), until, sample, tol)
+    warn(notes, stacklevel=2)
+    return LinearTrajectory(**found)
+
+
+@dataclass(frozen=True)
 class Modes:
     """Natural vibrations, equation MOD-1: frequencies [Hz], damping ratios, shapes."""
 

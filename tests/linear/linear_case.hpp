@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Geometry>
+#include <cmath>
 #include <memory>
 
 #include "panto/io/load.hpp"
@@ -50,6 +52,25 @@ inline Result<Model> model_of(const std::string& text) {
   const auto spec = parse_model_text(text, "test.toml");
   if (!spec.ok()) return spec.diagnostics();
   return compile(*spec);
+}
+
+// δ with q1 = q0 moved by δ: turns of ball joints in the axes of the child.
+inline Eigen::VectorXd step_between(const Model& model, const Eigen::VectorXd& q0,
+                                    const Eigen::VectorXd& q1) {
+  Eigen::VectorXd step(model.nv);
+  for (const Joint& j : model.joints) {
+    if (j.type != JointType::kSpherical) {
+      step.segment(j.v, j.nv) = q1.segment(j.q, j.nv) - q0.segment(j.q, j.nv);
+      continue;
+    }
+    const auto quaternion = [&](const Eigen::VectorXd& q) {
+      return Eigen::Quaterniond(q(j.q), q(j.q + 1), q(j.q + 2), q(j.q + 3)).normalized();
+    };
+    const Eigen::AngleAxisd turn(quaternion(q0).conjugate() * quaternion(q1));
+    const double angle = std::remainder(turn.angle(), 2 * M_PI);
+    step.segment<3>(j.v) = angle * turn.axis();
+  }
+  return step;
 }
 
 }  // namespace panto::test

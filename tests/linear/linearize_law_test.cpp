@@ -14,58 +14,145 @@ class Zoo : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Models, Zoo, testing::ValuesIn(zoo_names()),
                          [](const auto& model) { return model.param; });
 
-// Accelerations near a point of motion against what A says, by central differences: order 2 in the step.
-TEST_P(Zoo, StateMatrixIsTheDerivativeOfTheMotion) {
-  const auto model = load(GetParam());
-  ASSERT_TRUE(model.ok());
-  const auto w = Workspace::create(*model, nominal(*model));
-  const auto start = assemble(*w);
-  ASSERT_TRUE(start.ok());
-  // A moving point, so that velocity terms count.
+// A point of the motion some time after the start, so that velocity terms count, and its linear model.
+struct MovingPoint {
+  std::unique_ptr<Workspace> workspace;
+  OperatingPoint point;
+  LinearModel linear;
+  std::vector<int> positions, speeds;  // independent ones
+};
+
+MovingPoint moving_point(const Model& model) {
+  MovingPoint m;
+  m.workspace = Workspace::create(model, nominal(model));
+  Workspace& w = *m.workspace;
   SimulationOptions options;
-  options.until = std::min(0.1, model->run.until / 20);
+  options.until = std::min(0.1, model.run.until / 20);
   options.at = {options.until};
   options.tol = 1e-10;
-  const auto run = simulate(*model, nominal(*model), options);
-  if (!run.ok()) GTEST_SKIP() << run.diagnostics().text();
-  Eigen::VectorXd q(model->nq), v(model->nv);
-  for (int i = 0; i < model->nq; ++i) q(i) = run->q[static_cast<size_t>(i)][0];
-  for (int i = 0; i < model->nv; ++i) v(i) = run->v[static_cast<size_t>(i)][0];
-  const auto point = point_of_motion(*w, run->t[0], view(q), view(v));
-  ASSERT_TRUE(point.ok()) << point.diagnostics().text();
-  const auto linear = linearize(*w, *point);
-  if (!linear.ok()) GTEST_SKIP() << linear.diagnostics().text();
+  const auto run = simulate(model, nominal(model), options);
+  if (!run.ok()) throw std::runtime_error(run.diagnostics().text());
+  Eigen::VectorXd q(model.nq), v(model.nv);
+  for (int i = 0; i < model.nq; ++i) q(i) = run->q[static_cast<size_t>(i)][0];
+  for (int i = 0; i < model.nv; ++i) v(i) = run->v[static_cast<size_t>(i)][0];
+  const auto point = point_of_motion(w, run->t[0], view(q), view(v));
+  if (!point.ok()) throw std::runtime_error(point.diagnostics().text());
+  m.point = *point;
+  const auto linear = linearize(w, m.point);
+  if (!linear.ok()) throw std::runtime_error(linear.diagnostics().text());
+  m.linear = *linear;
+  m.positions.assign(w.independent_positions().begin(), w.independent_positions().end());
+  m.speeds.assign(w.independent_speeds().begin(), w.independent_speeds().end());
+  return m;
+}
 
-  const auto zv = w->independent_speeds();
-  const std::vector<int> speeds(zv.begin(), zv.end());
-  const auto np = linear->R.cols();
-  const auto nz = static_cast<Eigen::Index>(speeds.size());
-  // ẇ at the state moved by x along column j of the state.
+// The point with one entry of (z, w, u, u̇) moved, closed again; a and λ of the motion there.
+OperatingPoint displaced(const MovingPoint& m, Eigen::Index j, double x) {
+  Workspace& w = *m.workspace;
+  const auto np = static_cast<Eigen::Index>(m.positions.size()),
+             n = np + static_cast<Eigen::Index>(m.speeds.size()), nu = m.point.u.size();
+  OperatingPoint p = m.point;
+  if (j < np) {
+    const Eigen::VectorXd step = x * m.linear.R.col(j);
+    w.move(view(p.q), view(step));
+  } else if (j < n) {
+    p.v(m.speeds[static_cast<size_t>(j - np)]) += x;
+  } else if (j < n + nu) {
+    p.u(j - n) += x;
+  } else {
+    p.u_rate(j - n - nu) += x;
+  }
+  EXPECT_GE(static_cast<int>(w.close_positions(p.t, view(p.q))), 0);
+  EXPECT_GE(static_cast<int>(w.close_velocities(p.t, view(p.u), view(p.v))), 0);
+  Point at;
+  at.t = p.t;
+  at.q = view(p.q);
+  at.v = view(p.v);
+  at.u = view(p.u);
+  at.u_rate = view(p.u_rate);
+  EXPECT_GE(static_cast<int>(w.forward_dynamics(at, p.a, p.lambda)), 0);
+  return p;
+}
+
+// Central differences, extrapolated once: order 4 in the step.
+template <class F>
+Eigen::VectorXd difference(F f, double h = 2e-4) {
+  const Eigen::VectorXd fine = (f(h / 2) - f(-h / 2)) / h, coarse = (f(h) - f(-h)) / (2 * h);
+  return (4 * fine - coarse) / 3;
+}
+
+TEST_P(Zoo, StateMatricesAreTheDerivativesOfTheMotion) {
+  const auto model = load(GetParam());
+  ASSERT_TRUE(model.ok());
+  const MovingPoint m = moving_point(*model);
+  const auto np = static_cast<Eigen::Index>(m.positions.size()),
+             nz = static_cast<Eigen::Index>(m.speeds.size());
+  const int nu = model->nu();
+  Eigen::MatrixXd all(np + nz, np + nz + 2 * nu);
+  all << m.linear.A, m.linear.B_x, m.linear.B_rate;
+  // How far the displaced motion runs away from the motion in a short time: exactly δż for coordinates, and δω - ω × δθ for ball joints up to the
+  // square of the angle turned in that time.
+  const double tau = 1e-3 / (1 + m.point.v.cwiseAbs().maxCoeff());
   const auto rate = [&](Eigen::Index j, double x) {
-    Eigen::VectorXd moved = q, speed = v;
-    if (j < np) {
-      const Eigen::VectorXd step = x * linear->R.col(j);
-      w->move(view(moved), view(step));
-    } else {
-      speed(speeds[static_cast<size_t>(j - np)]) += x;
-    }
-    EXPECT_GE(static_cast<int>(w->close_positions(point->t, view(moved))), 0);
-    EXPECT_GE(static_cast<int>(w->close_velocities(point->t, view(point->u), view(speed))), 0);
-    Eigen::VectorXd a = Eigen::VectorXd::Zero(model->nv), out(nz);
-    EXPECT_GE(static_cast<int>(w->accelerations(point->t, view(speed), view(point->u),
-                                                view(point->u_rate), view(a))),
-              0);
-    for (Eigen::Index i = 0; i < nz; ++i) out(i) = a(speeds[static_cast<size_t>(i)]);
+    const OperatingPoint p = displaced(m, j, x);
+    Eigen::VectorXd out(np + nz);
+    const auto apart = [&](double time) {
+      Eigen::VectorXd here = m.point.q, there = p.q;
+      const Eigen::VectorXd step = time * m.point.v, other = time * p.v;
+      m.workspace->move(view(here), view(step));
+      m.workspace->move(view(there), view(other));
+      return test::step_between(*model, here, there);
+    };
+    const Eigen::VectorXd z_rate = (apart(tau) - apart(-tau)) / (2 * tau);
+    for (Eigen::Index i = 0; i < np; ++i) out(i) = z_rate(m.positions[static_cast<size_t>(i)]);
+    for (Eigen::Index i = 0; i < nz; ++i) out(np + i) = p.a(m.speeds[static_cast<size_t>(i)]);
     return out;
   };
-  for (Eigen::Index j = 0; j < np + nz; ++j) {
-    const double h = 2e-4;
-    const Eigen::VectorXd fine = (rate(j, h / 2) - rate(j, -h / 2)) / h,
-                          coarse = (rate(j, h) - rate(j, -h)) / (2 * h),
-                          best = (4 * fine - coarse) / 3;
-    const Eigen::VectorXd exact = linear->A.bottomRows(nz).col(j);
-    EXPECT_LT((best - exact).norm(), 1e-6 * (1 + exact.norm() + linear->A.norm() * 1e-3))
-        << "state " << linear->states[static_cast<size_t>(j)];
+  for (Eigen::Index j = 0; j < all.cols(); ++j) {
+    const Eigen::VectorXd found = difference([&](double x) { return rate(j, x); }),
+                          exact = all.col(j), error = found - exact;
+    // Truncation of order 4 and round-off of the accelerations over the step.
+    EXPECT_LT(error.tail(nz).norm(), 1e-6 * (1 + exact.norm() + m.linear.A.norm() * 1e-3)) << j;
+    // The square of the angle: 1e-6 of the speed.
+    if (np > 0) {
+      EXPECT_LT(error.head(np).norm(), 2e-6 * (1 + m.point.v.cwiseAbs().maxCoeff())) << j;
+    }
+  }
+}
+
+TEST_P(Zoo, OutputMatricesAreTheDerivativesOfTheOutputs) {
+  const auto model = load(GetParam());
+  ASSERT_TRUE(model.ok());
+  const MovingPoint m = moving_point(*model);
+  const auto ny = static_cast<Eigen::Index>(model->outputs.size());
+  const Eigen::Index n = m.linear.A.rows();
+  Eigen::MatrixXd all(ny, n + 2 * model->nu());
+  all << m.linear.C_x, m.linear.D_x, m.linear.D_rate;
+  const auto outputs = [&](Eigen::Index j, double x) {
+    const OperatingPoint p = displaced(m, j, x);
+    Point at;
+    at.t = p.t;
+    at.q = view(p.q);
+    at.v = view(p.v);
+    at.a = view(p.a);
+    at.lambda = view(p.lambda);
+    at.u = view(p.u);
+    at.u_rate = view(p.u_rate);
+    Eigen::VectorXd y(ny);
+    m.workspace->outputs(at, view(y));
+    return y;
+  };
+  if (all.cols() == 0) GTEST_SKIP() << "nothing is free to move and there are no inputs";
+  const Eigen::VectorXd size = outputs(0, 0);
+  for (Eigen::Index j = 0; j < all.cols(); ++j) {
+    const Eigen::VectorXd found = difference([&](double x) { return outputs(j, x); });
+    // Truncation of order 4; round-off of outputs as large as `size` over the step.
+    for (Eigen::Index i = 0; i < ny; ++i)
+      EXPECT_LT(
+          std::abs(found(i) - all(i, j)),
+          1e-6 * (1 + std::abs(all(i, j)) + 1e-3 * all.row(i).norm()) + 1e-9 * std::abs(size(i)))
+          << m.linear.outputs[static_cast<size_t>(i)] << " by column " << j << ": " << found(i)
+          << " is not " << all(i, j);
   }
 }
 

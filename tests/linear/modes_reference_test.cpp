@@ -1,7 +1,9 @@
 // Natural frequencies against closed forms, an independent one-degree-of-freedom reduction and re-computed published values.
+#include <chrono>
 #include <cmath>
 #include <numbers>
 
+#include "panto/numerics/eigenproblems.hpp"
 #include "tests/linear/linear_case.hpp"
 
 namespace panto {
@@ -96,6 +98,126 @@ TEST(PendulumChain, HasTheZerosOfLaguerrePolynomials) {
       EXPECT_LT(std::abs(laguerre(n, x) / slope / x), 1e-10) << n;
     }
   }
+}
+
+// n masses on a line between springs; fixed ends: ω² = 4 k/m sin²(jπ / (2n + 2)), free ones: 4 k/m sin²(jπ / 2n), j from 0.
+std::string spring_line(int n, bool fixed) {
+  std::string text = "space = \"planar\"\n";
+  for (int i = 0; i < n; ++i) {
+    const std::string k = std::to_string(i);
+    text += "[[body]]\nname = \"b" + k + "\"\nmass = 2\ninertia = 1\n";
+    text += "[[joint]]\nname = \"x" + k +
+            "\"\ntype = \"prismatic\"\naxis = \"x\"\nparent = { body = \"ground\", at = [" +
+            std::to_string(i + 1) + ", 0] }\nchild = \"b" + k + "\"\n";
+  }
+  const auto place = [&](int i) {
+    return i < 0 || i == n ? "{ body = \"ground\", at = [" + std::to_string(i + 1) + ", 0] }"
+                           : "\"b" + std::to_string(i) + "\"";
+  };
+  for (int i = fixed ? 0 : 1; i < n + (fixed ? 1 : 0); ++i)
+    text += "[[force]]\nname = \"k" + std::to_string(i) + "\"\ntype = \"spring\"\nbetween = [" +
+            place(i - 1) + ", " + place(i) + "]\nstiffness = 800\nfree_length = 1\n";
+  return text;
+}
+
+struct Few {
+  std::unique_ptr<Model> model;
+  std::unique_ptr<Workspace> workspace;
+  OperatingPoint point;
+  LinearModel linear;
+  [[nodiscard]] Modes modes(int count) const {
+    auto found = panto::modes(*workspace, point, linear, {.count = count});
+    if (!found.ok()) throw std::runtime_error(found.diagnostics().text());
+    return *found;
+  }
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Few large(const std::string& text) {
+  Few f;
+  const auto model = model_of(text);
+  if (!model.ok()) throw std::runtime_error(model.diagnostics().text());
+  f.model = std::make_unique<Model>(*model);
+  f.workspace = Workspace::create(*f.model, nominal(*f.model));
+  const auto point = operating_point(*f.workspace, Operation::kHere);
+  if (!point.ok()) throw std::runtime_error(point.diagnostics().text());
+  f.point = *point;
+  const auto linear = linearize(*f.workspace, f.point);
+  if (!linear.ok()) throw std::runtime_error(linear.diagnostics().text());
+  f.linear = *linear;
+  return f;
+}
+
+TEST(LargeModel, FewModesOfASpringLineAreThoseOfTheClosedForm) {
+  for (const bool fixed : {true, false}) {
+    const int n = 500, count = 12;
+    const Few f = large(spring_line(n, fixed));
+    const Modes few = f.modes(count);
+    double sparse = HUGE_VAL;  // the best of some, on a machine that does other things
+    for (int i = 0; i < 3; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      ASSERT_EQ(f.modes(count).list.size(), few.list.size());
+      sparse = std::min(sparse, seconds_since(start));
+    }
+    const auto again = std::chrono::steady_clock::now();
+    const auto all = symmetric_pairs(f.linear.K_z, f.linear.M_z);
+    const double dense = seconds_since(again);
+    ASSERT_EQ(few.list.size(), static_cast<size_t>(count));
+    ASSERT_TRUE(all);
+    EXPECT_TRUE(few.stable);
+    for (int j = 0; j < count; ++j) {
+      const double half =
+          fixed ? (j + 1) * std::numbers::pi / (2 * n + 2) : j * std::numbers::pi / (2 * n);
+      const double hz = 2 * std::sqrt(800.0 / 2) * std::sin(half) / kTurn;
+      const Mode& m = few.list[static_cast<size_t>(j)];
+      if (j == 0 && !fixed) {
+        EXPECT_EQ(m.frequency_hz, 0);
+      } else {
+        EXPECT_NEAR(m.frequency_hz / hz, 1, 1e-8) << j;
+      }
+      EXPECT_NEAR(m.z.dot(f.linear.M_z * m.z), 1, 1e-10);
+      EXPECT_LT(
+          (f.linear.K_z * m.z - std::pow(kTurn * m.frequency_hz, 2) * f.linear.M_z * m.z).norm(),
+          1e-8 * 800);
+      if (j > 0) {
+        EXPECT_NEAR(std::sqrt(all->values(j)) / (kTurn * m.frequency_hz), 1, 1e-8);
+      }
+    }
+    // Measured: a seventh.
+    EXPECT_LT(sparse, dense);
+  }
+}
+
+// Full matrices: relative angles of a chain.
+TEST(LargeModel, FewModesOfAPendulumChainAreZerosOfTheLaguerrePolynomial) {
+  const int n = 320;
+  const Few f = large(pendulum_chain(n));
+  const Modes few = f.modes(8);
+  ASSERT_EQ(few.list.size(), 8U);
+  for (const Mode& m : few.list) {
+    const double x = std::pow(kTurn * m.frequency_hz, 2) * 0.3 / 9.81, h = 1e-4 * x;
+    const double slope = (laguerre(n, x + h) - laguerre(n, x - h)) / (2 * h);
+    EXPECT_LT(std::abs(laguerre(n, x) / slope / x), 1e-8);
+  }
+}
+
+// A spring of negative stiffness drives one mode out, far below zero.
+TEST(LargeModel, GrowingModesComeFirstThoughTheyAreFarFromZero) {
+  std::string text = spring_line(310, true);
+  text +=
+      "[[force]]\nname = \"push\"\ntype = \"spring\"\nbetween = [{ body = \"ground\", at = [100, "
+      "0] }, \"b100\"]\nstiffness = -9e4\nfree_length = 1\n";
+  const Few f = large(text);
+  const Modes few = f.modes(3);
+  const auto all = symmetric_pairs(f.linear.K_z, f.linear.M_z);
+  ASSERT_TRUE(all);
+  ASSERT_LT(all->values(0), 0);
+  EXPECT_FALSE(few.stable);
+  EXPECT_NEAR(few.list[0].growth_rate / std::sqrt(-all->values(0)), 1, 1e-8);
+  EXPECT_NEAR(kTurn * few.list[1].frequency_hz / std::sqrt(all->values(1)), 1, 1e-7);
 }
 
 // Crank 1, coupler 2, rocker sqrt 13, ground 4: one coordinate, V(θ) and m(θ) coded from the triangle, differentiated by Richardson's rule.

@@ -1,6 +1,7 @@
 // Every reproduction runs, and every row is reproduced or says why not.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "validation/cases.hpp"
@@ -25,7 +26,9 @@ TEST_P(Papers, AreReproducedOrExplained) {
 
 INSTANTIATE_TEST_SUITE_P(All, Papers, ::testing::ValuesIn(cases().begin(), cases().end()),
                          [](const auto& one) {
-                           return std::string(one.param.key) + "_" + one.param.item;
+                           std::string name = std::string(one.param.key) + "_" + one.param.item;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
                          });
 
 TEST(Cases, HaveDistinctNamesInOrder) {

@@ -1,6 +1,7 @@
 #include <sys/resource.h>
 
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include "apps/cli/test/program.hpp"
@@ -258,6 +259,54 @@ TEST_F(Program, ReproduceListsCasesAndReportsRows) {
                                                 "verdict", "note"}));
     EXPECT_EQ(row["verdict"], "reproduced") << row;
   }
+}
+
+TEST_F(Program, LinearizeAlongGivesMatricesOverTime) {
+  const Outcome run = panto("linearize fourbar_f1 --along --until 0.4 --sample 0.1 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json j = run.json();
+  EXPECT_EQ(keys(j),
+            (std::set<std::string>{"model", "coordinates", "independent", "states", "inputs",
+                                   "outputs", "output_units", "time", "state_space", "minimal",
+                                   "eigenvalues", "q", "v", "u"}));
+  ASSERT_EQ(j["time"].size(), 5U);
+  EXPECT_EQ(j["states"], (json{"theta", "theta_dot"}));
+  for (const char* name : {"A", "B", "B_rate", "C", "D", "D_rate"})
+    EXPECT_EQ(j["state_space"][name].size(), 5U) << name;
+  for (const json& a : j["state_space"]["A"]) {
+    ASSERT_EQ(a.size(), 2U);
+    EXPECT_EQ(a[0], (json{0.0, 1.0}));
+  }
+  EXPECT_EQ(j["q"][4].size(), 3U);
+  EXPECT_EQ(j["eigenvalues"][0].size(), 2U);
+}
+
+TEST_F(Program, LinearizeAlongWritesAFileAndTellsItsTable) {
+  const Outcome run =
+      panto("linearize double_pendulum --along --at theta1=10deg --until 1 --out " + path("l.h5"));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("201 samples, 4 states"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("l.h5"), std::string::npos);
+  EXPECT_LE(std::count(run.out.begin(), run.out.end(), '\n'), 30);
+  ASSERT_TRUE(std::filesystem::exists(path("l.h5")));
+  // No run: the reader of runs says so.
+  const auto no_run = read_run(path("l.h5"));
+  EXPECT_FALSE(no_run.ok());
+  EXPECT_NE(no_run.diagnostics().text().find("E0626"), std::string::npos);
+}
+
+TEST_F(Program, LinearizeAlongRefusesWhatBelongsToASinglePose) {
+  for (const char* line :
+       {"linearize fourbar_f1 --along --here", "linearize fourbar_f1 --until 1",
+        "linearize fourbar_f1 --along --time 2", "linearize fourbar_f1 --sample 0.1"})
+    EXPECT_EQ(panto(line).exit_code, 1) << line;
+  EXPECT_EQ(panto("linearize fourbar_f1 --along --until -1").exit_code, 2);
+  EXPECT_EQ(panto("linearize fourbar_f1 --along --sample -1").exit_code, 2);
+  EXPECT_EQ(panto("linearize fourbar_f1 --along --at crank=1").exit_code, 2);
+  const Outcome unwritable =
+      panto("linearize fourbar_f1 --along --until 0.1 --out " + path("missing/l.h5"));
+  EXPECT_EQ(unwritable.exit_code, 2);
+  EXPECT_EQ(unwritable.out, "");
 }
 
 }  // namespace

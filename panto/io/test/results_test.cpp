@@ -1,6 +1,7 @@
 #include "panto/io/results.hpp"
 
 #include <gtest/gtest.h>
+#include <hdf5.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -118,6 +119,46 @@ TEST_F(Results, ALinkStaysALink) {
   ASSERT_TRUE(write_csv(example_run(), path("link.csv")).ok());
   EXPECT_TRUE(fs::is_symlink(path("link.csv")));
   EXPECT_TRUE(read_run(path("real.csv")).ok());
+}
+
+TEST_F(Results, LinearModelsAlongAMotionAreArraysOverTime) {
+  LinearTrajectory along;
+  for (int i = 0; i < 3; ++i) {
+    along.time.push_back(0.5 * i);
+    OperatingPoint point;
+    point.q = Eigen::VectorXd::Constant(3, i);
+    point.v = Eigen::VectorXd::Constant(2, 10 + i);
+    along.points.push_back(point);
+    LinearModel m;
+    m.states = {"z", "z_dot"};
+    m.A.resize(2, 2);
+    m.A << i, 1, -2, -3;
+    m.B_x.resize(2, 0);
+    along.models.push_back(m);
+  }
+  ASSERT_TRUE(write_hdf5(along, "thing", path("linear.h5")).ok());
+  const hid_t file = H5Fopen(path("linear.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  const auto read = [&](const char* name, std::vector<hsize_t>& shape) {
+    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
+    shape.resize(static_cast<size_t>(H5Sget_simple_extent_ndims(space)));
+    H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+    std::vector<double> values(static_cast<size_t>(H5Sget_simple_extent_npoints(space)));
+    if (!values.empty())
+      H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Sclose(space);
+    H5Dclose(set);
+    return values;
+  };
+  std::vector<hsize_t> shape;
+  EXPECT_EQ(read("A", shape), (std::vector<double>{0, 1, -2, -3, 1, 1, -2, -3, 2, 1, -2, -3}));
+  EXPECT_EQ(shape, (std::vector<hsize_t>{3, 2, 2}));
+  EXPECT_TRUE(read("B", shape).empty());
+  EXPECT_EQ(shape, (std::vector<hsize_t>{3, 2, 0}));
+  EXPECT_EQ(read("time", shape), along.time);
+  EXPECT_EQ(read("v", shape), (std::vector<double>{10, 10, 11, 11, 12, 12}));
+  EXPECT_EQ(shape, (std::vector<hsize_t>{3, 2}));
+  H5Fclose(file);
 }
 
 }  // namespace

@@ -362,7 +362,23 @@ void RigidWorkspace<S>::choose_partition(double t, View q, bool renew) noexcept 
     lu_ = old_lu_;
     lu_.accept_wear();
   }
-  // Where the columns of the independent accelerations stand in G, pivot row by pivot row.
+  find_free_entries();
+}
+
+template <class S>
+bool RigidWorkspace<S>::keep_partition(double t, View q) {
+  eq_.signals_at(c_, t);
+  set_positions(q);
+  jacobian();
+  const bool kept = lu_.choose_rows(g_);
+  (void)lu_.factor(g_);
+  find_free_entries();
+  return kept;
+}
+
+// Where the columns of the independent accelerations stand in G, pivot row by pivot row.
+template <class S>
+void RigidWorkspace<S>::find_free_entries() noexcept {
   size_t at = 0;
   for (int z : lu_.free_columns(2))
     for (int row : lu_.pivot_rows()) {

@@ -35,6 +35,7 @@ class RigidWorkspace final : public Workspace {
   void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
 
   void choose_partition(double t, View q, bool renew) noexcept override;
+  [[nodiscard]] bool keep_partition(double t, View q) override;
   [[nodiscard]] std::span<const int> independent_positions() const override {
     return lu_.free_columns(0);
   }
@@ -65,6 +66,7 @@ class RigidWorkspace final : public Workspace {
   bool reduced_accelerations(double* a) noexcept;  // false: reduced mass matrix not definite
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
+  void find_free_entries() noexcept;
   void jacobian() noexcept;  // g_ and the position rows' φ at the kinematics' positions
   void coincidence_jacobian(const Coincidence& c) noexcept;
   // Adds the projection of a wrench on the speeds between a body and `stop` (Kinematics indices).

@@ -116,5 +116,33 @@ TEST(StagedLU, AChainFillsLinearly) {
   EXPECT_LT((check - b).norm(), 1e-9);
 }
 
+TEST(StagedLU, ChoosesRowsAgainForTheSameColumns) {
+  const std::array<int, 3> stages{4, 6, 8};
+  // Rows 1 and 3 repeat rows 0 and 2 up to factors that vanish in turn.
+  const auto matrix = [](double first, double second) {
+    Eigen::MatrixXd a = random_sparse(8, 10, 5);
+    const Eigen::MatrixXd r = random_sparse(2, 10, 6);
+    a.row(0) = first * r.row(0);
+    a.row(1) = second * r.row(0);
+    a.row(2) = second * r.row(1);
+    a.row(3) = first * r.row(1);
+    return a;
+  };
+  const RowMatrix before = from_dense(matrix(1, 0.1)), after = from_dense(matrix(1e-13, 1));
+  StagedLU lu(from_dense(matrix(1, 1)), stages);
+  const std::vector<double> weight(10, 1.0);
+  lu.choose(before, weight, kNoRank);
+  std::array<std::vector<int>, 3> free;
+  for (int s = 0; s < 3; ++s) free[s].assign(lu.free_columns(s).begin(), lu.free_columns(s).end());
+  ASSERT_TRUE(lu.choose_rows(after));
+  for (int s = 0; s < 3; ++s)
+    EXPECT_TRUE(std::equal(free[s].begin(), free[s].end(), lu.free_columns(s).begin(),
+                           lu.free_columns(s).end()));
+  EXPECT_EQ(lu.factor(after), Status::kOk);
+  EXPECT_GT(lu.conditioning(), 1e-3);
+  const RowMatrix nothing = from_dense(Eigen::MatrixXd::Zero(8, 10));
+  EXPECT_FALSE(lu.choose_rows(nothing));
+}
+
 }  // namespace
 }  // namespace panto
