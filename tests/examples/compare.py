@@ -14,6 +14,8 @@ import pathlib
 import subprocess
 import sys
 
+import numpy as np
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ROUND_OFF = {"rel_tol": 1e-9, "abs_tol": 1e-12}  # the latter for numbers that are zero
 
@@ -120,6 +122,80 @@ def arm(numbers):
     }
 
 
+def chain_modes(k, theta_b, theta_c):
+    """Frequencies [Hz] and strain energy shares of the springs of the three-link chain.
+
+    Mass matrix in absolute angles, from the masses [kg], inertias [kg m²], distances from joint to
+    mass centre and from joint to joint [m]; relative angles are their differences.
+    """
+    m, j = (0.0741, 0.0543, 0.0364), (15.8e-6, 8.3e-6, 3.8e-6)
+    (a1, a2, a3), (d1, d2) = (0.036, 0.028, 0.0231), (0.069, 0.0561)
+    a12 = d1 * (m[1] * a2 + m[2] * d2) * math.cos(theta_b)
+    a13, a23 = m[2] * a3 * d1 * math.cos(theta_b + theta_c), m[2] * a3 * d2 * math.cos(theta_c)
+    absolute = np.array(
+        [
+            [j[0] + m[0] * a1**2 + (m[1] + m[2]) * d1**2, a12, a13],
+            [a12, j[1] + m[1] * a2**2 + m[2] * d2**2, a23],
+            [a13, a23, j[2] + m[2] * a3**2],
+        ]
+    )
+    sums = np.tril(np.ones((3, 3)))
+    root = np.diag(np.sqrt(k))
+    flexibility = root @ np.linalg.inv(sums.T @ absolute @ sums) @ root  # √K M⁻¹ √K
+    square, vectors = np.linalg.eigh(flexibility)
+    return np.sqrt(square) / (2 * math.pi), vectors.T**2
+
+
+def chain_poses(numbers):
+    """Slopes are half the strain energy shares; correlations of other random numbers."""
+    b, c = math.radians(numbers["theta_B"]), math.radians(numbers["theta_C"])
+    nominal = np.array([21.1, 13.9, 5.77])
+    sets = nominal * np.random.default_rng(7).uniform(0.5, 1.5, (4000, 3))
+    table = np.array([chain_modes(k, b, c)[0] for k in sets])
+    rho = np.corrcoef(table.T, sets.T)[:3, 3:]
+    shares = chain_modes(nominal, b, c)[1]
+    found = {}
+    for i in range(3):
+        for k, name in enumerate(("kA", "kB", "kC")):
+            found[f"slope_f{i + 1}_{name}"] = (shares[i, k] / 2, 1e-9)
+            # Three standard errors of 1000 sets.
+            found[f"correlation_f{i + 1}_{name}"] = (rho[i, k], 0.1)
+    # The best of 1000 random poses is near the corner of the ranges.
+    found["theta_B"] = (math.copysign(82, b), 8)
+    found["theta_C"] = (math.copysign(82, -b), 8)
+    size = np.abs(rho)
+    found["score"] = (np.trace(size) / 3 - (size.sum() - np.trace(size)) / 6, 0.05)
+    return found
+
+
+def chain_stiffnesses(numbers):
+    """The true set; sets that give the measured frequencies; deviations from the slopes."""
+    truth = np.array([21.1, 13.9, 5.77])
+    names = ("kA", "kB", "kC")
+    poses = ((0, 0), (math.radians(89.11), math.radians(-84.95)))
+    slopes = []
+    for pose in poses:
+        hz, shares = chain_modes(truth, *pose)
+        slopes.append(shares * hz[:, None] / (2 * truth) / 0.05)
+    deviations = np.sqrt(np.diag(np.linalg.inv(sum(s.T @ s for s in slopes))))
+    found = {"explaining_both_poses": (1, 0), "explaining_straight_pose": (4, 0)}
+    for k, name in enumerate(names):
+        # Frequencies are written to 1e-6 Hz, which moves the answer by some 1e-6.
+        found[name] = (truth[k], 1e-5)
+        found[f"std_{name}"] = (deviations[k], 1e-6)
+    straight = chain_modes(truth, 0, 0)[0]
+    for i in range(4):
+        k = [numbers[f"{name}_{i}"] for name in names]
+        if np.abs(chain_modes(k, 0, 0)[0] - straight).max() > 1e-5:
+            found[f"kA_{i}"] = (math.nan, 0)  # no solution
+    # The set printed by Čepon et al., as polished from the exact frequencies.
+    others = [numbers[f"kB_{i}"] for i in range(4)]
+    nearest = min(range(4), key=lambda i: abs(others[i] - 17.53))
+    for name, value in zip(names, (20.0936, 17.5266, 4.8053)):
+        found[f"{name}_{nearest}"] = (value, 1e-4)
+    return found
+
+
 EXPECTED = {
     "01_pendulum": pendulum,
     "02_four_bar_from_file": four_bar,
@@ -127,6 +203,8 @@ EXPECTED = {
     "04_loop_spring_driver": slider_crank,
     "05_inverse_dynamics": two_link_arm,
     "06_arm_from_urdf": arm,
+    "07_poses": chain_poses,
+    "08_identify": chain_stiffnesses,
 }
 
 
