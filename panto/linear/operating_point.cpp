@@ -68,7 +68,6 @@ Result<OperatingPoint> operating_point(Workspace& workspace, Operation operation
   AssembledState start;
   Diagnostics notes;
   EquilibriumOptions options;
-<<<<<<< HEAD
   options.q = q;
   if (q.empty()) {
     Result<AssembledState> assembled = assemble(workspace, t);
@@ -77,10 +76,7 @@ Result<OperatingPoint> operating_point(Workspace& workspace, Operation operation
     start = std::move(*assembled);
     options.q = view(start.q);
   }
-=======
-  options.q = view(start->q);
   options.stability = false;
->>>>>>> trajectory
   options.search = operation != Operation::kHere;
   if (operation == Operation::kSteady) options.v = view(start.v);
   const Result<Equilibrium> rest = equilibrium(workspace, t, options);
