@@ -4,6 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "panto/identification/identify.hpp"
+#include "panto/identification/poses.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
@@ -46,6 +48,32 @@ void report(const char* what, double value, const char* unit, double bound, bool
               met ? "ok" : "MISSED");
 }
 
+// 1000 poses x 1000 parameter sets, and all solutions of one pose from 100 starts (Čepon et al.: 80 s for the former).
+void identification() {
+  const Result<Model> chain = load("three_link");
+  if (!chain) return report("three_link loads", 0, "", 1, true);
+  const Params params = nominal(*chain);
+  PosesOptions options;
+  options.parameters = {"kA", "kB", "kC"};
+  const auto seconds = [&](int threads) {
+    options.threads = threads;
+    return best_seconds(5, [&] { (void)poses(*chain, params, options); });
+  };
+  const double one = seconds(1), two = seconds(2);
+  report("three_link, 1e6 eigenproblems in 1000 poses, 2 threads", two, "s", 0.5, false);
+  report("three_link, poses: 2 threads over 1", one / two, "x", 1.8, true);
+  IdentifyStudy study;
+  for (const char* name : {"kA", "kB", "kC"}) {
+    UnknownParameter p;
+    p.name = name;
+    study.parameters.push_back(p);
+  }
+  study.poses.resize(1);
+  study.simulate.resize(1);
+  report("three_link, identify from 100 starts",
+         1e3 * best_seconds(10, [&] { (void)identify(*chain, params, study); }), "ms", 50, false);
+}
+
 }  // namespace
 
 int main() {
@@ -72,6 +100,7 @@ int main() {
   });
   report("fourbar_f1, 10 s: relative error of theta(10 s)", error, "", 1e-8, false);
   report("fourbar_f1, 10 s: times faster than real time", 10 / seconds, "x", 500, true);
+  identification();
   const std::string text = chain(100);
   report("100 bodies: read and compile",
          1e3 * best_seconds(20, [&] { (void)*compile(*parse_model_text(text, "chain.toml")); }),

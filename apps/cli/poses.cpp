@@ -151,16 +151,18 @@ std::string table_of(const Model& model, const PoseStudy& s, int best) {
                             s.drawn, s.unreachable, s.beyond_limits, s.singular);
 }
 
-SeriesTable columns_of(const PoseStudy& s) {
+SeriesTable columns_of(const Model& model, const PoseStudy& s) {
   SeriesTable out;
-  const auto add = [&](const std::string& name, const auto& of) {
-    SeriesColumn c{name, "", {}};
+  const auto add = [&](const std::string& name, const auto& of, const char* unit = "") {
+    SeriesColumn c{name, unit, {}};
     for (const ScoredPose& p : s.poses) c.values.push_back(of(p));
     out.columns.push_back(std::move(c));
   };
   add("number", [](const ScoredPose& p) { return static_cast<double>(p.number); });
   for (size_t i = 0; i < s.coordinates.size(); ++i)
-    add(s.coordinates[i], [i](const ScoredPose& p) { return p.q(static_cast<Eigen::Index>(i)); });
+    add(
+        s.coordinates[i], [i](const ScoredPose& p) { return p.q(static_cast<Eigen::Index>(i)); },
+        is_angle(model, s.coordinates[i]) ? "rad" : "");
   add("score", [](const ScoredPose& p) { return p.score; });
   add("information", [](const ScoredPose& p) { return p.information; });
   for (size_t i = 0; i < s.features.size(); ++i)
@@ -194,7 +196,8 @@ int poses_verb(Arguments& a) {
   Diagnostics notes = model.diagnostics();
   notes.append(study.diagnostics());
   if (!study.ok()) return fail(notes, a.json);
-  if (!a.csv.empty()) notes.append(write_text_atomically(a.csv, csv_text(columns_of(*study))));
+  if (!a.csv.empty())
+    notes.append(write_text_atomically(a.csv, csv_text(columns_of(*model, *study))));
   if (!a.view.empty())
     notes.append(write_page(scene::report_of_poses(*model, params, *study), a.view));
   if (!notes.ok()) return fail(notes, a.json);

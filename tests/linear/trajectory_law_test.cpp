@@ -9,7 +9,7 @@
 namespace panto {
 namespace {
 
-Run simulated(const Model& model, SimulationOptions options) {
+Run simulated(const Model& model, const SimulationOptions& options) {
   const auto run = simulate(model, nominal(model), options);
   if (!run.ok()) throw std::runtime_error(run.diagnostics().text());
   return *run;

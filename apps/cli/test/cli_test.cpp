@@ -21,7 +21,7 @@ std::set<std::string> keys(const json& object) {
 const std::set<std::string> kVerbs{"simulate",   "check",  "equilibrium", "inverse-dynamics",
                                    "models",     "schema", "import",      "reproduce",
                                    "completion", "new",    "view",        "modes",
-                                   "linearize"};
+                                   "linearize",  "poses",  "identify"};
 
 TEST_F(Program, HelpFitsAScreenAndNamesEveryVerb) {
   const Outcome help = panto("--help");
