@@ -53,15 +53,16 @@ Report report_of_poses(const Model& model, const Params& params, const PoseStudy
   report.title = "Poses of " + (model.title.empty() ? model.name : model.title);
   const ScoredPose& best = study.poses.front();
   const std::vector<double> q(best.q.begin(), best.q.end());
+  if (!report.motions.empty()) report.motions.front().name = "initial pose";
   report.motions.insert(report.motions.begin(), motion_at(model, params, 0, q));
-  report.notes.push_back(fmt::format(
-      "{} poses of {} draws were judged; {} could not be closed, {} left joint limits, "
-      "{} were singular.",
-      study.poses.size(), study.drawn, study.unreachable, study.beyond_limits, study.singular));
+  report.motions.front().name = "best pose";
 
   TablePanel table;
   table.title = "Best poses";
-  table.note = "A score of 1: each frequency depends on one parameter alone (IDN-5).";
+  table.note = fmt::format(
+      "A score of 1: each frequency depends on one parameter alone (IDN-5). {} draws: {} cannot be "
+      "closed, {} leave joint limits, {} are singular.",
+      study.drawn, study.unreachable, study.beyond_limits, study.singular);
   std::vector<int> column;
   std::vector<Scaled> shown;
   for (const PoseRange& r : study.ranges) {
