@@ -378,7 +378,7 @@ class Identifier {
     out_.condition = singular(count - 1) > 0 ? singular(0) / singular(count - 1) : kInfinity;
     worst_direction_ = svd.matrixV().col(count - 1);
     const bool full = singular(count - 1) > 1e-13 * singular(0);
-    const Eigen::MatrixXd v = svd.matrixV();
+    const Eigen::MatrixXd& v = svd.matrixV();
     const Eigen::MatrixXd covariance =
         full ? Eigen::MatrixXd(v * singular.cwiseAbs2().cwiseInverse().asDiagonal() * v.transpose())
              : Eigen::MatrixXd::Constant(count, count, kInfinity);
