@@ -83,9 +83,9 @@ TEST(ErrorIds, HaveAGoldenFileOrAReason) {
       {121, "URDF: urdf_test"},
       {201, "a name: load_test"},
       {203, "an override: model_parameters_test"},
-      {702, "an option of poses: tested in identification"},
-      {704, "a range of poses: tested in identification"},
-      {705, "a range of poses: tested in identification"},
+      {702, "an option of poses: poses_negative_test"},
+      {704, "a range of poses: poses_negative_test"},
+      {705, "a range of poses: test_identification.py"},
   };
   for (const int id : used_ids()) {
     if (id >= 500 && id < 600) continue;  // assembly, tested in mechanics
