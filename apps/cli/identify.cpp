@@ -71,6 +71,7 @@ std::string json_of(const Identification& r) {
   json.end_array()
       .member("starts", r.starts)
       .member("converged", r.converged)
+      .member("complete", r.complete)
       .member("unseen", r.unseen)
       .member("condition", r.condition)
       .member("sigma_assumed", r.sigma_assumed)
@@ -168,7 +169,7 @@ int identify_verb(const Arguments& a) {
   } else {
     summary(table_of(loaded->model, *found));
   }
-  return Interrupt::requested() ? kInterrupted : kOk;
+  return found->complete ? kOk : kInterrupted;
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ constexpr double kAssumedSigma = 1e-3;  // of each frequency (and 10 % of a damp
 constexpr double kAssumedDampingSigma = 0.1;
 constexpr double kSame = 1e-4;     // relative difference of two ends of one minimum
 constexpr double kAtBound = 1e-6;  // of the range
+constexpr int kRepeats = 20;       // of a search that ends at a bound
 constexpr double kNormal95 = 1.9599639845400545;
 constexpr double kHardly = 1e6;  // condition beyond which a combination of parameters is not seen
 constexpr std::uint64_t kStartStream = 2000, kNoiseStream = 3000;
@@ -190,7 +191,29 @@ class Identifier {
       }
       target.modes.push_back(std::move(t));
     }
+    check_pairing(pose, target);
     if (notes_.ok()) targets_.push_back(std::move(target));
+  }
+
+  // Every measured mode needs a model mode of its own.
+  void check_pairing(const MeasuredPose& pose, const PoseTarget& target) {
+    std::vector<int> taken;
+    int shaped = 0;
+    for (size_t i = 0; i < target.modes.size(); ++i) {
+      const ModeTarget& m = target.modes[i];
+      if (m.shape.size() > 0) {
+        ++shaped;
+        continue;
+      }
+      if (std::find(taken.begin(), taken.end(), m.mode) != taken.end())
+        notes_.error(712, i < pose.modes.size() ? pose.modes[i].loc : pose.loc,
+                     fmt::format("pose \"{}\": mode {} is given twice", pose.name, m.mode + 1));
+      taken.push_back(m.mode);
+    }
+    if (shaped > target.map.modes())
+      notes_.error(712, pose.loc,
+                   fmt::format("pose \"{}\": {} shapes were measured, but the model has {} modes",
+                               pose.name, shaped, target.map.modes()));
   }
 
   void find_outputs(const MeasuredPose& pose, const std::vector<MeasuredMode>& modes,
@@ -256,35 +279,52 @@ class Identifier {
     });
   }
 
-  void search() {
-    const auto starts = static_cast<size_t>(study_.starts);
-    std::vector<LocalMinimum> ends(starts);
-    std::atomic<size_t> done = 0;
+  // work(fit, i) for i = 0, 1, … on all cores, each with a fit of its own; ended early where the caller wants it. How many were done.
+  int for_all(int count, bool alone, const std::function<void(ModalFit&, int)>& work) {
+    std::atomic<int> done = 0;
     std::atomic<bool> ended = false;
     std::mutex speaking;
-    const auto block = [&](const tbb::blocked_range<size_t>& range) {
+    const auto block = [&](const tbb::blocked_range<int>& range) {
       ModalFit own = fit_.front().clone();
-      for (size_t i = range.begin(); i < range.end() && !ended; ++i) {
-        ends[i] = minimise(own, bounds_, start(static_cast<int>(i)), study_.method);
-        const size_t finished = ++done;
+      for (int i = range.begin(); i < range.end() && !ended; ++i) {
+        work(own, i);
+        const double finished = ++done / static_cast<double>(count);
         const std::unique_lock lock(speaking, std::try_to_lock);
-        if (lock.owns_lock() && progress_ &&
-            !progress_(static_cast<double>(finished) / static_cast<double>(starts)))
-          ended = true;
+        if (lock.owns_lock() && progress_ && !progress_(finished)) ended = true;
       }
     };
-    const bool alone = study_.method == IdentifyMethod::kInteriorPoint;
-    tbb::task_arena arena(alone                ? 1
-                          : study_.threads > 0 ? study_.threads
-                                               : tbb::task_arena::automatic);
-    arena.execute([&] {
-      const tbb::blocked_range<size_t> all(0, starts);
-      if (alone)
-        block(all);
-      else
-        tbb::parallel_for(all, block);
-    });
-    out_.starts = study_.starts;
+    const tbb::blocked_range<int> all(0, count);
+    if (alone) {
+      block(all);
+    } else {
+      tbb::task_arena arena(study_.threads > 0 ? study_.threads : tbb::task_arena::automatic);
+      arena.execute([&] { tbb::parallel_for(all, block); });
+    }
+    out_.complete = out_.complete && !ended;
+    return done;
+  }
+
+  // A local minimum; where it ends at a bound the search is repeated from there until nothing is gained.
+  [[nodiscard]] LocalMinimum settled(ModalFit& fit, const Eigen::VectorXd& from) const {
+    LocalMinimum end = minimise(fit, bounds_, from, study_.method);
+    for (int again = 0; again < kRepeats && end.converged; ++again) {
+      bool bound = false;
+      for (Eigen::Index i = 0; i < end.theta.size(); ++i)
+        bound = bound || at_bound(i, end.theta(i));
+      if (!bound) break;
+      LocalMinimum next = minimise(fit, bounds_, end.theta, study_.method);
+      if (!(next.converged && next.cost < end.cost * (1 - 1e-9))) break;
+      end = std::move(next);
+    }
+    return end;
+  }
+
+  void search() {
+    std::vector<LocalMinimum> ends(static_cast<size_t>(study_.starts));
+    // IPOPT's linear solver keeps global state.
+    out_.starts = for_all(
+        study_.starts, study_.method == IdentifyMethod::kInteriorPoint,
+        [&](ModalFit& fit, int i) { ends[static_cast<size_t>(i)] = settled(fit, start(i)); });
     std::vector<const LocalMinimum*> good;
     for (const LocalMinimum& e : ends)
       if (e.converged && e.theta.allFinite()) good.push_back(&e);
@@ -428,7 +468,8 @@ class Identifier {
   }
 
   void warn(const Solution& chosen) {
-    if (out_.equivalent() > 1) {
+    const bool hardly = !(out_.condition < kHardly);  // then minima are points of one valley
+    if (out_.equivalent() > 1 && !hardly) {
       std::string list;
       int listed = 0;
       for (const Solution& s : out_.solutions) {
@@ -446,7 +487,7 @@ class Identifier {
                                  "as well (`panto poses` finds one)",
                                  out_.equivalent(), list));
     }
-    if (!(out_.condition < kHardly)) {
+    if (hardly) {
       std::string direction;
       for (size_t i = 0; i < index_.size(); ++i)
         if (const double w = worst_direction_(static_cast<Eigen::Index>(i)); std::abs(w) > 0.1)
@@ -483,7 +524,6 @@ class Identifier {
     const auto count = static_cast<Eigen::Index>(index_.size());
     Eigen::MatrixXd found(count, s.repeats);
     std::vector<char> good(static_cast<size_t>(s.repeats));
-    const ModalFit& pattern = fit_.front();
     std::vector<std::vector<double>> clean;
     for (PoseTarget& pose : fit_.front().poses()) {
       ModalValues values;
@@ -491,22 +531,14 @@ class Identifier {
       if (!pose.map.evaluate(view(truth_), values)) return;
       for (const ModeTarget& m : pose.modes) clean.back().push_back(values.hz(m.mode));
     }
-    tbb::task_arena arena(study_.threads > 0 ? study_.threads : tbb::task_arena::automatic);
-    arena.execute([&] {
-      tbb::parallel_for(tbb::blocked_range<int>(0, s.repeats),
-                        [&](const tbb::blocked_range<int>& range) {
-                          ModalFit own = pattern.clone();
-                          for (int n = range.begin(); n < range.end(); ++n) {
-                            std::uint64_t reading = 0;
-                            for (size_t k = 0; k < own.poses().size(); ++k)
-                              for (size_t i = 0; i < own.poses()[k].modes.size(); ++i)
-                                own.poses()[k].modes[i].hz = measured(clean[k][i], n, reading++);
-                            const LocalMinimum end =
-                                minimise(own, bounds_, truth_, IdentifyMethod::kLeastSquares);
-                            good[static_cast<size_t>(n)] = end.converged ? 1 : 0;
-                            found.col(n) = end.theta.cwiseQuotient(truth_).array() - 1;
-                          }
-                        });
+    for_all(s.repeats, false, [&](ModalFit& fit, int n) {
+      std::uint64_t reading = 0;
+      for (size_t k = 0; k < fit.poses().size(); ++k)
+        for (size_t i = 0; i < fit.poses()[k].modes.size(); ++i)
+          fit.poses()[k].modes[i].hz = measured(clean[k][i], n, reading++);
+      const LocalMinimum end = minimise(fit, bounds_, truth_, IdentifyMethod::kLeastSquares);
+      good[static_cast<size_t>(n)] = end.converged ? 1 : 0;
+      found.col(n) = end.theta.cwiseQuotient(truth_).array() - 1;
     });
     out_.repeats = static_cast<int>(std::count(good.begin(), good.end(), 1));
     for (Eigen::Index i = 0; i < count; ++i) {

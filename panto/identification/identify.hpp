@@ -50,6 +50,8 @@ struct Identification {
   // All distinct minima: first those that explain the data, nearest to the start first (the first one is reported), then the others by cost.
   std::vector<Solution> solutions;
   int starts = 0, converged = 0;
+  bool complete =
+      true;  // false: ended by the caller; `starts` and `repeats` are those that were made
   double unseen =
       0;  // expected number of further minima that no start has found (IDN-10); infinite: too few starts
   std::vector<FittedMode> modes;

@@ -26,7 +26,7 @@ namespace {
 constexpr double kDegree = std::numbers::pi / 180;
 constexpr int kAttempts = 50;         // draws per pose before it counts as not found
 constexpr double kStep = 0.3;         // on the way to a pose: rad, or lengths of the mechanism
-constexpr double kBorder = 0.01;      // of a range: nearer than this is at the border
+constexpr double kBorder = 0.02;      // of a range: nearer than this is at the border
 constexpr double kLimitSlack = 1e-9;  // rad or m, round-off of closed loops
 
 // Streams of the random generator; one per coordinate or parameter follows.
@@ -404,8 +404,7 @@ class Study {
     std::string at;
     for (size_t i = 0; i < drawn_.size(); ++i) {
       const Drawn& d = drawn_[i];
-      // The nearest of n uniform draws is 1/n off; it counts as at the border.
-      const double near = std::max(kBorder, 5.0 / options_.poses) * (d.high - d.low);
+      const double near = kBorder * (d.high - d.low);
       if (d.high > d.low && std::min(best.q(d.q) - d.low, d.high - best.q(d.q)) < near)
         at += fmt::format("{}{} = {}", at.empty() ? "" : ", ", out_.ranges[i].coordinate,
                           in_words(best.q(d.q), d.angular));

@@ -194,9 +194,12 @@ MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnost
     r.whole("count", 1, count);
     pose.modes.resize(static_cast<size_t>(count));  // 0: as many as the model has
     for (MeasuredMode& m : pose.modes) m.loc = pose.loc;
-    if (r.find("frequencies") != nullptr)
-      r.error(115, r.find("frequencies")->key_loc,
-              "frequencies are simulated here; delete them, or the table [simulate]");
+    for (const char* key : {"frequencies", "sigma", "modes", "damping", "damping_sigma", "shapes"})
+      if (r.find(key) != nullptr)
+        r.error(115, r.find(key)->key_loc,
+                fmt::format("{}: measurements are simulated here; delete this, or the table "
+                            "[simulate]",
+                            key));
     return pose;
   }
   const Node::Array* list = r.list("frequencies", "frequencies");

@@ -82,6 +82,25 @@ TEST(BadStudy, ShapeOfAnUnknownOutput) {
           "error[E0712]: pose \"straight\": the shape names \"tip_z\"");
 }
 
+TEST(BadStudy, AModeGivenTwice) {
+  refused("model = \"three_link\"\nparameters = { kA = {} }\n" + kStraight +
+              "frequencies = [17, 18]\nmodes = [1, 1]\n",
+          "study.toml:6:20: error[E0712]: pose \"straight\": mode 1 is given twice");
+}
+
+TEST(BadStudy, MoreShapesThanModes) {
+  refused("model = \"three_link\"\nparameters = { kA = {} }\n" + kStraight +
+              "frequencies = [17, 18, 19, 20]\nmodes = [1, 1, 2, 3]\nshapes = [{ theta_A = 1 }, { "
+              "theta_A "
+              "= 1 }, { theta_B = 1 }, { theta_C = 1 }]\n",
+          "error[E0712]: pose \"straight\": 4 shapes were measured, but the model has 3 modes");
+}
+
+TEST(BadStudy, MeasurementsBesideSimulatedOnes) {
+  refused(kUnknown + kStraight + "sigma = 0.1\n[simulate]\n",
+          "study.toml:6:1: error[E0115]: pose \"straight\": sigma");
+}
+
 TEST(BadStudy, UnknownCoordinateOfAPose) {
   refused(
       "model = \"three_link\"\nparameters = { kA = {} }\n[[pose]]\nat = { theta_D = 0 "

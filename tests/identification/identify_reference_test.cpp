@@ -174,6 +174,22 @@ TEST(Identify, SaysWhatTheDataDoNotTell) {
       kStraight + "frequencies = [16.946036, 83.064916, 229.156590]\nsigma = 0.1\n");
   ASSERT_TRUE(r) << r.diagnostics().text();
   EXPECT_NE(r.diagnostics().text().find("W0715"), std::string::npos);
+  EXPECT_EQ(r.diagnostics().text().find("W0714"),
+            std::string::npos);  // one valley, not many answers
+}
+
+// Within ±20 % of the truth the other solutions are out of reach, and what remains of them ends at bounds, at one point each.
+TEST(Identify, MinimaAtBoundsAreCountedOnce) {
+  const auto r = identified(
+      "model = \"three_link\"\nparameters = { kA = { low = 16.88, high = 25.32 }, kB = { low = "
+      "11.12, "
+      "high = 16.68 }, kC = { low = 4.616, high = 6.924 } }\n" +
+      kStraight + "[simulate]\n");
+  ASSERT_TRUE(r) << r.diagnostics().text();
+  for (size_t i = 0; i < r->solutions.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      EXPECT_GT((r->solutions[i].theta - r->solutions[k].theta).norm(), 0.1)
+          << r->solutions[i].theta.transpose() << " and " << r->solutions[k].theta.transpose();
 }
 
 TEST(Identify, SaysWhenABoundIsHit) {
