@@ -165,6 +165,7 @@ TEST(Poses, TheSetIsTheBestOfAllPairs) {
     blocks.push_back(Eigen::MatrixXd::NullaryExpr(2, 3, [&](Eigen::Index r, Eigen::Index c) {
       return normal(5, i, static_cast<std::uint64_t>(3 * r + c));
     }));
+  pointers.reserve(blocks.size());
   for (const auto& b : blocks) pointers.push_back(&b);
   const auto value = [&](size_t i, size_t j) {
     return (blocks[i].transpose() * blocks[i] + blocks[j].transpose() * blocks[j]).determinant();

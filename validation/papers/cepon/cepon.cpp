@@ -29,6 +29,7 @@ const char* const kFalse =
 
 std::vector<int> stiffnesses(const Model& model) {
   std::vector<int> out;
+  out.reserve(kNames.size());
   for (const char* name : kNames) out.push_back(find_parameter(model, name));
   return out;
 }
