@@ -1,77 +1,23 @@
-// Deliberately broken model files. Each broken/NAME.toml has its full diagnostics in broken/NAME.expected.
-// PANTO_UPDATE=1 writes the expected files anew; read the difference before you commit it.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <sstream>
-
+// Deliberately broken model files, see golden_files.hpp.
+#include "panto/io/test/golden_files.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/compile.hpp"
 
 namespace panto {
 namespace {
 
-namespace fs = std::filesystem;
-
-const fs::path kFolder = PANTO_SOURCE_DIR "/panto/io/test/broken";
-
-std::string text_of(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::stringstream out;
-  out << in.rdbuf();
-  return out.str();
-}
-
-// Without the folder, which differs from machine to machine.
-std::string without_folder(std::string text) {
-  const std::string folder = kFolder.string() + "/";
-  for (size_t p = text.find(folder); p != std::string::npos; p = text.find(folder, p)) {
-    text.erase(p, folder.size());
-  }
-  return text;
-}
-
-std::string diagnostics_of(const fs::path& path) {
-  const Result<ModelSpec> spec = read_model_file(path.string());
-  const Diagnostics d = spec ? compile(*spec).diagnostics() : spec.diagnostics();
-  return without_folder(d.text());
-}
-
-std::vector<fs::path> broken_files() {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(kFolder)) {
-    if (entry.path().extension() == ".toml") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
+const std::filesystem::path kFolder = PANTO_SOURCE_DIR "/panto/io/test/broken";
 
 TEST(BrokenModels, AreAnsweredWithTheExpectedDiagnostics) {
-  const bool update = std::getenv("PANTO_UPDATE") != nullptr;
-  for (const fs::path& file : broken_files()) {
-    fs::path golden = file;
-    golden.replace_extension(".expected");
-    const std::string found = diagnostics_of(file);
-    if (update) std::ofstream(golden, std::ios::binary) << found;
-    EXPECT_NE(found, "") << file << " is not broken";
-    ASSERT_TRUE(fs::exists(golden)) << golden << " is missing";
-    EXPECT_EQ(found, text_of(golden)) << file;
-  }
+  test::expect_golden(kFolder, [](const std::filesystem::path& path) {
+    const Result<ModelSpec> spec = read_model_file(path.string());
+    return spec ? compile(*spec).diagnostics() : spec.diagnostics();
+  });
 }
 
-TEST(BrokenModels, AreMany) { EXPECT_GE(broken_files().size(), 40u); }
+TEST(BrokenModels, AreMany) { EXPECT_GE(test::broken_files(kFolder).size(), 40u); }
 
-TEST(BrokenModels, ExpectedFilesBelongToAModel) {
-  for (const auto& entry : fs::directory_iterator(kFolder)) {
-    if (entry.path().extension() != ".expected") continue;
-    fs::path model = entry.path();
-    EXPECT_TRUE(fs::exists(model.replace_extension(".toml"))) << entry.path();
-  }
-}
+TEST(BrokenModels, ExpectedFilesBelongToAModel) { test::expect_no_stray_golden(kFolder); }
 
 }  // namespace
 }  // namespace panto
