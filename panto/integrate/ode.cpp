@@ -1,11 +1,11 @@
 #include "panto/integrate/ode.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "panto/base/contract.hpp"
+#include "panto/mechanics/reduced_tangent.hpp"
 
 namespace panto {
 
@@ -49,11 +49,9 @@ MutableView view(double* data, int n) { return {data, static_cast<size_t>(n)}; }
 }  // namespace
 
 struct Ode::Derivatives {
-  Tangent tangent;
-  Eigen::MatrixXd dq, dv, da, b, force, basis, mass_basis, reduced_mass, reduced_force;
+  explicit Derivatives(Workspace& workspace) : motion(workspace) {}
+  ReducedTangent motion;
   Eigen::MatrixXd columns, reduced;
-  Eigen::LLT<Eigen::MatrixXd> llt;
-  Blocks blocks;
 };
 
 Ode::Ode(Workspace& workspace, bool with_work) : workspace_(workspace), with_work_(with_work) {
@@ -148,32 +146,9 @@ View Ode::multipliers() noexcept {
 
 void Ode::prepare_derivatives() {
   if (d_) return;
-  d_ = std::make_unique<Derivatives>();
-  Derivatives& d = *d_;
-  const int m = reduced_size(), rows = workspace_.model().n_rows();
-  d.dq.setZero(nv_, m);
-  d.dv.setZero(nv_, m);
-  d.da.setZero(nv_, m);
-  d.b.setZero(rows, m);
-  d.force.setZero(nv_, m);
-  d.basis.setZero(nv_, na_);
-  d.mass_basis.setZero(nv_, na_);
-  d.reduced_mass.setIdentity(na_, na_);
-  d.reduced_force.setZero(na_, m);
-  d.columns.setZero(dynamic_size(), m);
-  d.reduced.setZero(m, m);
-  d.llt.compute(d.reduced_mass);
-  // One evaluation at any pose allocates what the tangent needs.
-  std::vector<double> q(static_cast<size_t>(nq_), 0.0), v(static_cast<size_t>(nv_), 0.0);
-  for (const Joint& j : workspace_.model().joints)
-    if (j.type == JointType::kSpherical) q[static_cast<size_t>(j.q)] = 1;
-  Point point;
-  point.q = q;
-  point.v = point.a = v;
-  point.lambda = lambda_;
-  point.u = u_;
-  point.u_rate = u_rate_;
-  workspace_.tangent(point, d.blocks, d.tangent);
+  d_ = std::make_unique<Derivatives>(workspace_);
+  d_->columns.setZero(dynamic_size(), reduced_size());
+  d_->reduced.setZero(reduced_size(), reduced_size());
 }
 
 const Eigen::MatrixXd& Ode::columns() const { return d_->columns; }
@@ -194,54 +169,11 @@ Status Ode::linearise(double t, View x) noexcept {
   point.lambda = lambda_;
   point.u = u_;
   point.u_rate = u_rate_;
-  Tangent& g = d.tangent;
-  workspace_.tangent(point, d.blocks, g);
-
-  const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds(),
-             za = workspace_.independent_accelerations();
-  const int m = reduced_size(), rows = workspace_.model().n_rows();
-  const auto column = [](Eigen::MatrixXd& a, int j) {
-    return view(a.col(j).data(), static_cast<int>(a.rows()));
-  };
-  // δq along the independent directions: G δq = 0 on position rows.
-  d.dq.setZero();
-  for (int j = 0; j < np_; ++j) {
-    d.dq(zp[static_cast<size_t>(j)], j) = 1;
-    workspace_.complete(Level::kPosition, {}, column(d.dq, j));
-  }
-  // δv: G δv = -(∂φ̇/∂q) δq on position and velocity rows.
-  const auto moving = g.phi_dot_q.rows();
-  d.b.topRows(moving).noalias() = -g.phi_dot_q * d.dq;
-  d.dv.setZero();
-  for (int j = 0; j < m; ++j) {
-    if (j >= np_) d.dv(zv[static_cast<size_t>(j - np_)], j) = 1;
-    workspace_.complete(Level::kVelocity, column(d.b, j), column(d.dv, j));
-  }
-  // δa = c + R δz̈ with G c = -(∂φ̈/∂q δq + ∂φ̈/∂v δv) and Rᵀ (∂r/∂q δq + ∂r/∂v δv + M δa) = 0: the multipliers' change drops out.
-  d.da.setZero();
-  if (rows > 0) {
-    d.b.noalias() = -g.phi_ddot_q * d.dq;
-    d.b.noalias() -= g.phi_ddot_v * d.dv;
-    for (int j = 0; j < m; ++j)
-      workspace_.complete(Level::kAcceleration, column(d.b, j), column(d.da, j));
-  }
-  d.force.noalias() = g.r_q * d.dq;
-  d.force.noalias() += g.r_v * d.dv;
-  if (rows > 0) d.force.noalias() += g.r_a * d.da;
-  d.basis.setZero();
-  for (int j = 0; j < na_; ++j) {
-    d.basis(za[static_cast<size_t>(j)], j) = 1;
-    workspace_.complete(Level::kAcceleration, {}, column(d.basis, j));
-  }
-  if (na_ > 0) {
-    d.mass_basis.noalias() = g.r_a * d.basis;
-    d.reduced_mass.noalias() = d.basis.transpose() * d.mass_basis;
-    d.llt.compute(d.reduced_mass);
-    if (d.llt.info() != Eigen::Success) return Status::kSingular;
-    d.reduced_force.noalias() = -d.basis.transpose() * d.force;
-    d.llt.solveInPlace(d.reduced_force);
-    d.da.noalias() += d.basis * d.reduced_force;
-  }
+  const Status linear = d.motion.accelerations(point);
+  if (linear != Status::kOk) return linear;
+  const Eigen::MatrixXd &dq = d.motion.dq(), &dv = d.motion.dv(), &da = d.motion.da();
+  const auto zv = workspace_.independent_speeds();
+  const int m = reduced_size();
 
   // Rows of F: δq̇ = N δv + (∂N/∂q δq) v, then the independent accelerations.
   Eigen::MatrixXd& f = d.columns;
@@ -249,7 +181,7 @@ Status Ode::linearise(double t, View x) noexcept {
     const int at = dof_coordinate_[static_cast<size_t>(dof)],
               axis = dof_component_[static_cast<size_t>(dof)];
     if (axis < 0) {
-      f.row(at) = d.dv.row(dof);
+      f.row(at) = dv.row(dof);
     } else if (axis == 0) {
       const double* u = &q_[static_cast<size_t>(at)];
       const double* w = &v_[static_cast<size_t>(dof)];
@@ -257,20 +189,20 @@ Status Ode::linearise(double t, View x) noexcept {
         double du[4], sum[4] = {0, 0, 0, 0};
         for (int e = 0; e < 4; ++e) {
           du[e] = 0;
-          for (int k = 0; k < 3; ++k) du[e] += 0.5 * quaternion_axis(u, k, e) * d.dq(dof + k, j);
+          for (int k = 0; k < 3; ++k) du[e] += 0.5 * quaternion_axis(u, k, e) * dq(dof + k, j);
         }
         for (int e = 0; e < 4; ++e) {
           for (int k = 0; k < 3; ++k)
-            sum[e] += 0.5 * (quaternion_axis(u, k, e) * d.dv(dof + k, j) +
+            sum[e] += 0.5 * (quaternion_axis(u, k, e) * dv(dof + k, j) +
                              quaternion_axis(du, k, e) * w[k]);
           f(at + e, j) = sum[e];
         }
       }
     }
   }
-  for (int i = 0; i < nz_; ++i) f.row(nq_ + i) = d.da.row(zv[static_cast<size_t>(i)]);
+  for (int i = 0; i < nz_; ++i) f.row(nq_ + i) = da.row(zv[static_cast<size_t>(i)]);
   for (int j = 0; j < m; ++j)
-    reduce({f.col(j).data(), static_cast<size_t>(dynamic_size())}, column(d.reduced, j));
+    reduce({f.col(j).data(), static_cast<size_t>(dynamic_size())}, view(d.reduced.col(j).data(), m));
   return d.reduced.allFinite() ? status : Status::kNotFinite;
 }
 

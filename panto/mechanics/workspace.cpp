@@ -13,6 +13,12 @@ std::unique_ptr<Workspace> Workspace::create(const Model& model, const Params& p
   return std::make_unique<rigid::RigidWorkspace<Spatial>>(model, params);
 }
 
+Workspace::Workspace(const Model& model)
+    : model_(model), dof_coordinate_(static_cast<size_t>(model.nv), 0) {
+  for (const Joint& j : model.joints)
+    for (int k = 0; k < j.nv; ++k) dof_coordinate_[static_cast<size_t>(j.v + k)] = j.q;
+}
+
 void Workspace::coordinate_rates(View q, View v, MutableView q_dot) const noexcept {
   for (const Joint& j : model_.joints) {
     if (j.type == JointType::kSpherical) {
@@ -44,6 +50,45 @@ void Workspace::move(MutableView q, View step) const noexcept {
     } else if (j.nv == 1) {
       q[static_cast<size_t>(j.q)] += step[static_cast<size_t>(j.v)];
     }
+  }
+}
+
+void Workspace::difference(View a, View b, MutableView step) const noexcept {
+  for (const Joint& j : model_.joints) {
+    if (j.type == JointType::kSpherical) {
+      const double *p = &a[static_cast<size_t>(j.q)], *u = &b[static_cast<size_t>(j.q)];
+      double* s = &step[static_cast<size_t>(j.v)];
+      // Conjugate of u times p, on the half sphere of the shorter turn.
+      double w = u[0] * p[0] + u[1] * p[1] + u[2] * p[2] + u[3] * p[3];
+      const double sign = w < 0 ? -1 : 1;
+      w *= sign;
+      s[0] = sign * (u[0] * p[1] - u[1] * p[0] - u[2] * p[3] + u[3] * p[2]);
+      s[1] = sign * (u[0] * p[2] + u[1] * p[3] - u[2] * p[0] - u[3] * p[1]);
+      s[2] = sign * (u[0] * p[3] - u[1] * p[2] + u[2] * p[1] - u[3] * p[0]);
+      const double sine = std::sqrt(s[0] * s[0] + s[1] * s[1] + s[2] * s[2]);
+      const double k = sine > 1e-8 ? 2 * std::atan2(sine, w) / sine : 2;
+      for (int i = 0; i < 3; ++i) s[i] *= k;
+    } else if (j.nv == 1) {
+      step[static_cast<size_t>(j.v)] = a[static_cast<size_t>(j.q)] - b[static_cast<size_t>(j.q)];
+    }
+  }
+}
+
+Level Workspace::level_of(int output) const noexcept {
+  const Output& o = model_.outputs[static_cast<size_t>(output)];
+  switch (o.kind) {
+    case OutputKind::kChannel:
+      return o.order == Order::kValue  ? Level::kPosition
+             : o.order == Order::kRate ? Level::kVelocity
+                                       : Level::kAcceleration;
+    case OutputKind::kInput:
+      return Level::kPosition;
+    case OutputKind::kKinetic:
+      return Level::kVelocity;
+    case OutputKind::kPotential:
+      return Level::kPosition;
+    default:
+      return Level::kAcceleration;
   }
 }
 

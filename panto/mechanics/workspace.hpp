@@ -42,6 +42,11 @@ struct Tangent {
   Eigen::MatrixXd y_q, y_v, y_a, y_lambda, y_u, y_theta;
 };
 
+// Derivatives along given directions: the tangent's blocks times the columns of (δq, δv, δa), at the cost of those columns alone.
+struct DirectionalTangent {
+  Eigen::MatrixXd r, phi_dot, phi_ddot, y;
+};
+
 struct Energy {
   double kinetic = 0, potential = 0;
 };
@@ -75,12 +80,24 @@ class Workspace {
   virtual void residual(const Point& x, bool with_outputs, Residual& out) = 0;
   virtual void tangent(const Point& x, const Blocks& blocks, Tangent& out) = 0;
 
+  // Derivatives along the columns of dq, dv, da (nv rows each; da without columns: zero). kVelocity: only phi_dot, and y of outputs that need
+  // no acceleration; kAcceleration: all. y: rows of the outputs asked for. Allocates only when sizes change.
+  virtual void along(const Point& x, Level level, const Eigen::MatrixXd& dq,
+                     const Eigen::MatrixXd& dv, const Eigen::MatrixXd& da,
+                     std::span<const int> outputs, DirectionalTangent& out) = 0;
+  // Highest derivative of motion that an output reads; kAcceleration also where it reads forces.
+  [[nodiscard]] Level level_of(int output) const noexcept;
+  // Values of some outputs, evaluating no more of the motion than they read.
+  virtual void readings(const Point& x, std::span<const int> outputs, MutableView y) noexcept = 0;
+
   // ---- pieces ------------------------------------------------------------------------------------------------------------------------
   virtual void mass_matrix(View q, Eigen::MatrixXd& mass) = 0;
   // G: rows as Model::rows, columns speeds.
   virtual void constraint_jacobian(double t, View q, Eigen::MatrixXd& g) = 0;
   virtual void outputs(const Point& x, MutableView y) = 0;
   virtual Energy energy(View q, View v) = 0;
+  // M a + k alone: neither gravity nor forces.
+  virtual void inertia_forces(View q, View v, View a, MutableView out) noexcept = 0;
   // Power entering by applied forces, actuators and drivers, and power taken by dampers and friction, at a point with its a and λ.
   virtual void power(const Point& x, double& entering, double& taken) = 0;
   // Reaction in every primitive joint.
@@ -98,7 +115,11 @@ class Workspace {
   void coordinate_rates(View q, View v, MutableView q_dot) const noexcept;
   // q <- q moved by the tangent step δ; quaternions stay on the unit sphere.
   void move(MutableView q, View step) const noexcept;
+  // The step that moves b to a; rotations by the shorter turn.
+  void difference(View a, View b, MutableView step) const noexcept;
   void normalise(MutableView q) const noexcept;
+  // Coordinate of the one-dof joint that a speed belongs to; of a ball joint, the first of its four.
+  [[nodiscard]] int coordinate_of(int dof) const { return dof_coordinate_[static_cast<size_t>(dof)]; }
   // Inputs and their rates from the model's signals.
   virtual void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept = 0;
 
@@ -121,11 +142,17 @@ class Workspace {
 
   // Newton on the dependent coordinates until the position rows vanish (LOOP-2), then G and its factors at q. kRepartition: done, but choose again soon.
   [[nodiscard]] virtual Status close_positions(double t, MutableView q) noexcept = 0;
+  // G and its factors at q as it is, loops closed or not.
+  [[nodiscard]] virtual Status hold_positions(double t, View q) noexcept = 0;
   // Dependent speeds from the independent ones; after close_positions at the same q.
   [[nodiscard]] virtual Status close_velocities(double t, View u, MutableView v) noexcept = 0;
   // a at (q, v) in the independent-coordinate form (LOOP-4): z̈ = (RᵀMR)⁻¹ Rᵀ(Q - k - M c); after close_velocities.
   [[nodiscard]] virtual Status accelerations(double t, View v, View u, View u_rate,
                                              MutableView a) noexcept = 0;
+  // Further generalised forces (nv) that accelerations() and multipliers() count in from now on; empty: none.
+  virtual void set_added_forces(View force) noexcept = 0;
+  // RᵀMR of the last accelerations(), by independent accelerations.
+  virtual void reduced_mass(Eigen::MatrixXd& mass) const noexcept = 0;
   // λ that belongs to the last accelerations() (LOOP-5; redundant rows zero).
   virtual void multipliers(View a, MutableView lambda) noexcept = 0;
   // R (LOOP-3): speeds per independent speed (nv x nz), after close_positions. velocity level.
@@ -143,8 +170,11 @@ class Workspace {
                                                 Eigen::VectorXd& lambda) = 0;
 
  protected:
-  explicit Workspace(const Model& model) : model_(model) {}
+  explicit Workspace(const Model& model);
   const Model& model_;
+
+ private:
+  std::vector<int> dof_coordinate_;
 };
 
 }  // namespace panto

@@ -113,42 +113,53 @@ struct Equations {
   // Outputs (EOM-4), after evaluate().
   template <class P>
   void outputs(const Constants<S, P>& c, const Arguments<T>& x) {
-    const Model& m = *kin.model;
-    for (size_t i = 0; i < m.outputs.size(); ++i) {
-      const Output& o = m.outputs[i];
-      T value(0.0);
-      switch (o.kind) {
-        case OutputKind::kChannel: {
-          if (o.order == Order::kValue) {
-            value = evaluate_channel<Depth::kValue>(kin, c, o.channel).value;
-          } else if (o.order == Order::kRate) {
-            value = evaluate_channel<Depth::kRate>(kin, c, o.channel).rate;
-          } else {
-            value = evaluate_channel<Depth::kAcceleration>(kin, c, o.channel).acceleration;
-          }
-          if (o.minus_gravity)
-            value -=
-                dot(axis_of(kin.rotation(kin.frame(o.channel.frame_b)), o.channel.axis), c.gravity);
-          break;
+    for (size_t i = 0; i < y.size(); ++i) y[i] = output(c, x, static_cast<int>(i));
+  }
+
+  // One of them, after as much of the motion as it reads.
+  template <class P>
+  T output(const Constants<S, P>& c, const Arguments<T>& x, int index) const {
+    const Output& o = kin.model->outputs[static_cast<size_t>(index)];
+    T value(0.0);
+    switch (o.kind) {
+      case OutputKind::kChannel: {
+        if (o.order == Order::kValue) {
+          value = evaluate_channel<Depth::kValue>(kin, c, o.channel).value;
+        } else if (o.order == Order::kRate) {
+          value = evaluate_channel<Depth::kRate>(kin, c, o.channel).rate;
+        } else {
+          value = evaluate_channel<Depth::kAcceleration>(kin, c, o.channel).acceleration;
         }
-        case OutputKind::kForceElement:
-          value = force[static_cast<size_t>(o.index)];
-          break;
-        case OutputKind::kMultiplier:
-          if (x.lambda) value = x.lambda[o.index];
-          break;
-        case OutputKind::kInput:
-          if (x.u) value = x.u[o.index];
-          break;
-        case OutputKind::kKinetic:
-          value = kinetic_energy(c);
-          break;
-        case OutputKind::kPotential:
-          value = potential_energy(c);
-          break;
+        if (o.minus_gravity)
+          value -=
+              dot(axis_of(kin.rotation(kin.frame(o.channel.frame_b)), o.channel.axis), c.gravity);
+        break;
       }
-      y[i] = value + c[o.offset];
+      case OutputKind::kForceElement:
+        value = force[static_cast<size_t>(o.index)];
+        break;
+      case OutputKind::kMultiplier:
+        if (x.lambda) value = x.lambda[o.index];
+        break;
+      case OutputKind::kInput:
+        if (x.u) value = x.u[o.index];
+        break;
+      case OutputKind::kKinetic:
+        value = kinetic_energy(c);
+        break;
+      case OutputKind::kPotential:
+        value = potential_energy(c);
+        break;
     }
+    return value + c[o.offset];
+  }
+
+  // r = M a + k minus gravity's forces alone, after the kinematics.
+  template <class P>
+  void inertia(const Constants<S, P>& c) {
+    for (T& e : r) e = T(0.0);
+    inertia_wrenches(c);
+    backward();
   }
 
   template <class P>

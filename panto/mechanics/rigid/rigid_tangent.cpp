@@ -234,6 +234,84 @@ void RigidWorkspace<S>::tangent_theta(const Point& x, const Blocks& blocks, Tang
   }
 }
 
+template <class S>
+void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd& dq,
+                              const Eigen::MatrixXd& dv, const Eigen::MatrixXd& da,
+                              std::span<const int> outputs, DirectionalTangent& out) {
+  seed_point(x);
+  DualScratch& d = *dual_;
+  const bool all = level == Level::kAcceleration;
+  const auto npv = static_cast<Eigen::Index>(model_.n_position_rows + model_.n_velocity_rows),
+             ny = static_cast<Eigen::Index>(outputs.size()), columns = dq.cols();
+  out.phi_dot.resize(npv, columns);
+  out.y.resize(ny, columns);
+  if (all) {
+    out.r.resize(model_.nv, columns);
+    out.phi_ddot.resize(model_.n_rows(), columns);
+  }
+  Arguments<Dual> p;
+  p.lambda = d.lambda.data();
+  p.u = d.u.data();
+  for (Eigen::Index base = 0; base < columns; base += kDualLanes) {
+    const auto count = static_cast<int>(std::min<Eigen::Index>(kDualLanes, columns - base));
+    for (const Joint& j : model_.joints) {
+      const auto q = static_cast<size_t>(j.q), v = static_cast<size_t>(j.v);
+      for (int l = 0; l < count; ++l) {
+        const Eigen::Index column = base + l;
+        for (int k = 0; k < j.nv; ++k) {
+          d.v[v + static_cast<size_t>(k)].v[l] = dv(j.v + k, column);
+          d.a[v + static_cast<size_t>(k)].v[l] = da.cols() > 0 ? da(j.v + k, column) : 0.0;
+        }
+        if (j.type == JointType::kSpherical) {
+          const double w = d.q[q].a, qx = d.q[q + 1].a, qy = d.q[q + 2].a, qz = d.q[q + 3].a,
+                       a = 0.5 * dq(j.v, column), b = 0.5 * dq(j.v + 1, column),
+                       c = 0.5 * dq(j.v + 2, column);
+          d.q[q].v[l] = -qx * a - qy * b - qz * c;
+          d.q[q + 1].v[l] = w * a - qz * b + qy * c;
+          d.q[q + 2].v[l] = qz * a + w * b - qx * c;
+          d.q[q + 3].v[l] = -qy * a + qx * b + w * c;
+        } else if (j.nv == 1) {
+          d.q[q].v[l] = dq(j.v, column);
+        }
+      }
+    }
+    if (all) {
+      sweep(c_, x);
+    } else {
+      d.eq.signals_at(c_, x.t);
+      d.eq.kin.positions(c_, d.q.data());
+      d.eq.kin.velocities(d.v.data());
+    }
+    for (Eigen::Index i = 0; i < npv; ++i) {
+      const Dual rate =
+          all ? d.eq.phi_dot[static_cast<size_t>(i)]
+              : evaluate_channel<Depth::kRate>(d.eq.kin, c_,
+                                               model_.rows[static_cast<size_t>(i)].channel)
+                    .rate;
+      for (int l = 0; l < count; ++l) out.phi_dot(i, base + l) = rate.v[l];
+    }
+    for (Eigen::Index i = 0; i < ny; ++i) {
+      const Dual value = d.eq.output(c_, p, outputs[static_cast<size_t>(i)]);
+      for (int l = 0; l < count; ++l) out.y(i, base + l) = value.v[l];
+    }
+    if (!all) continue;
+    for (Eigen::Index i = 0; i < out.r.rows(); ++i)
+      for (int l = 0; l < count; ++l) out.r(i, base + l) = d.eq.r[static_cast<size_t>(i)].v[l];
+    for (Eigen::Index i = 0; i < out.phi_ddot.rows(); ++i)
+      for (int l = 0; l < count; ++l)
+        out.phi_ddot(i, base + l) = d.eq.phi_ddot[static_cast<size_t>(i)].v[l];
+  }
+  clear(d.q);
+  clear(d.v);
+  clear(d.a);
+}
+
+template void RigidWorkspace<Planar>::along(const Point&, Level, const Eigen::MatrixXd&,
+                                            const Eigen::MatrixXd&, const Eigen::MatrixXd&,
+                                            std::span<const int>, DirectionalTangent&);
+template void RigidWorkspace<Spatial>::along(const Point&, Level, const Eigen::MatrixXd&,
+                                             const Eigen::MatrixXd&, const Eigen::MatrixXd&,
+                                             std::span<const int>, DirectionalTangent&);
 template void RigidWorkspace<Planar>::seed_point(const Point&);
 template void RigidWorkspace<Planar>::tangent(const Point&, const Blocks&, Tangent&);
 template void RigidWorkspace<Planar>::tangent_state(const Point&, const Blocks&, Tangent&);

@@ -66,6 +66,7 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   particular_.resize(nv);
   force_.resize(nv);
   right_.resize(std::max(nv, m));
+  added_.assign(nv, 0.0);
   free_entry_.resize(nv * nv);
   basis_.resize(nv * nv);
   mass_basis_.resize(nv * nv);
@@ -153,6 +154,35 @@ Energy RigidWorkspace<S>::energy(View q, View v) {
   set_positions(q);
   eq_.kin.velocities(v.data());
   return {eq_.kinetic_energy(c_), eq_.potential_energy(c_)};
+}
+
+template <class S>
+void RigidWorkspace<S>::inertia_forces(View q, View v, View a, MutableView out) noexcept {
+  set_positions(q);
+  eq_.kin.velocities(v.data());
+  eq_.kin.accelerations(c_, a.data());
+  eq_.inertia(c_);
+  std::copy(eq_.r.begin(), eq_.r.end(), out.begin());
+  // Gravity enters as an acceleration: what is left at rest.
+  eq_.kin.velocities(zero_.data());
+  eq_.kin.accelerations(c_, zero_.data());
+  eq_.inertia(c_);
+  for (size_t i = 0; i < out.size(); ++i) out[i] -= eq_.r[i];
+}
+
+template <class S>
+void RigidWorkspace<S>::readings(const Point& x, std::span<const int> outputs,
+                                 MutableView y) noexcept {
+  Level level = Level::kPosition;
+  for (int i : outputs) level = std::max(level, level_of(i));
+  const Arguments<double> p = arguments(x);
+  if (level == Level::kAcceleration) {
+    eq_.evaluate(c_, p);
+  } else {
+    eq_.kin.positions(c_, p.q);
+    if (level == Level::kVelocity) eq_.kin.velocities(p.v);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) y[i] = eq_.output(c_, p, outputs[i]);
 }
 
 template <class S>
@@ -430,6 +460,15 @@ Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
 }
 
 template <class S>
+Status RigidWorkspace<S>::hold_positions(double t, View q) noexcept {
+  eq_.signals_at(c_, t);
+  set_positions(q);
+  if (model_.rows.empty()) return Status::kOk;
+  jacobian();
+  return lu_.factor(g_);
+}
+
+template <class S>
 Status RigidWorkspace<S>::close_velocities(double t, View u, MutableView v) noexcept {
   (void)t;
   const int rank = lu_.rank(1);
@@ -469,8 +508,8 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
   eq_.forces(c_, x);
   mass_.evaluate(eq_.kin, c_);
   double *bias = bias_.data(), *out = a.data();
-  const double* r = eq_.r.data();
-  for (size_t i = 0; i < nv; ++i) bias[i] = r[i];
+  const double *r = eq_.r.data(), *added = added_.data();
+  for (size_t i = 0; i < nv; ++i) bias[i] = r[i] - added[i];
 
   if (lu_.rank(2) == 0) {
     if (!mass_.factorise()) return Status::kSingular;
@@ -544,6 +583,29 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
     for (size_t k = 0; k < nv; ++k) a[k] += column[k] * z_force[i];
   }
   return true;
+}
+
+template <class S>
+void RigidWorkspace<S>::set_added_forces(View force) noexcept {
+  for (size_t i = 0; i < added_.size(); ++i) added_[i] = i < force.size() ? force[i] : 0.0;
+}
+
+template <class S>
+void RigidWorkspace<S>::reduced_mass(Eigen::MatrixXd& mass) const noexcept {
+  if (lu_.rank(2) == 0) {
+    mass_.dense(mass);
+    return;
+  }
+  // reduced_ holds the lower Cholesky factor by rows.
+  const auto nz = static_cast<Eigen::Index>(lu_.free_columns(2).size());
+  mass.resize(nz, nz);
+  for (Eigen::Index i = 0; i < nz; ++i)
+    for (Eigen::Index j = 0; j <= i; ++j) {
+      double sum = 0;
+      for (Eigen::Index k = 0; k <= j; ++k)
+        sum += reduced_[static_cast<size_t>(i * nz + k)] * reduced_[static_cast<size_t>(j * nz + k)];
+      mass(i, j) = mass(j, i) = sum;
+    }
 }
 
 template <class S>

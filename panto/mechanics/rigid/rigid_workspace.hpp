@@ -20,11 +20,15 @@ class RigidWorkspace final : public Workspace {
 
   void residual(const Point& x, bool with_outputs, Residual& out) override;
   void tangent(const Point& x, const Blocks& blocks, Tangent& out) override;
+  void along(const Point& x, Level level, const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv,
+             const Eigen::MatrixXd& da, std::span<const int> outputs, DirectionalTangent& out) override;
+  void readings(const Point& x, std::span<const int> outputs, MutableView y) noexcept override;
 
   void mass_matrix(View q, Eigen::MatrixXd& mass) override;
   void constraint_jacobian(double t, View q, Eigen::MatrixXd& g) override;
   void outputs(const Point& x, MutableView y) override;
   Energy energy(View q, View v) override;
+  void inertia_forces(View q, View v, View a, MutableView out) noexcept override;
   void power(const Point& x, double& entering, double& taken) override;
   void reactions(const Point& x, std::vector<JointReaction>& out) override;
   double channel(const Channel& c, Order order, View q, View v, MutableView gradient) override;
@@ -51,9 +55,12 @@ class RigidWorkspace final : public Workspace {
   [[nodiscard]] double conditioning() const override { return lu_.conditioning(); }
   [[nodiscard]] int position_rank() const override { return lu_.rank(0); }
   [[nodiscard]] Status close_positions(double t, MutableView q) noexcept override;
+  [[nodiscard]] Status hold_positions(double t, View q) noexcept override;
   [[nodiscard]] Status close_velocities(double t, View u, MutableView v) noexcept override;
   [[nodiscard]] Status accelerations(double t, View v, View u, View u_rate,
                                      MutableView a) noexcept override;
+  void set_added_forces(View force) noexcept override;
+  void reduced_mass(Eigen::MatrixXd& mass) const noexcept override;
   void multipliers(View a, MutableView lambda) noexcept override;
   void null_space(Eigen::MatrixXd& r) const override;
   void complete(Level level, View b, MutableView x) noexcept override;
@@ -92,7 +99,7 @@ class RigidWorkspace final : public Workspace {
   std::vector<double> weight_;
   double length_ = 1;  // characteristic length of the position tolerance
 
-  std::vector<double> q_, row_, zero_, bias_, particular_, force_, right_;
+  std::vector<double> q_, row_, zero_, bias_, particular_, force_, right_, added_;
   std::vector<double> basis_, mass_basis_, reduced_, reduced_force_;  // R and M R by columns, RᵀMR
 
   // dual evaluation, made at the first tangent()

@@ -1,0 +1,28 @@
+// Extended Kalman filter (OBS-4) on any System: the mean moves by the system's step, the covariance by its transition. With the step and the transition
+// of a Mechanism it is the direct filter (Euler, constant or exact transition) or the indirect, error-state one (trapezoidal or index-3 plant).
+#pragma once
+
+#include "panto/estimation/filter.hpp"
+
+namespace panto {
+
+class Ekf final : public Filter {
+ public:
+  // iterations: of the update, with the sensors taken linear anew at every corrected state (iterated filter).
+  Ekf(System& system, const FilterOptions& options, int iterations = 1);
+  void covariance(Eigen::MatrixXd& p) const noexcept override { p = p_; }
+
+ protected:
+  [[nodiscard]] Status set_covariance(const Eigen::MatrixXd& p) override;
+  [[nodiscard]] Status predict(double dt) noexcept override;
+  [[nodiscard]] Status correct(std::span<const int> sensors, View y) noexcept override;
+  void reframe(const Eigen::MatrixXd& change) noexcept override;
+
+ private:
+  int iterations_;
+  Eigen::MatrixXd p_, f_, h_, product_, corrected_;
+  Eigen::VectorXd gain_, ph_, w_, total_;
+  std::vector<double> y_, at_;
+};
+
+}  // namespace panto

@@ -1,0 +1,120 @@
+#include "panto/estimation/filter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace panto {
+
+bool cholesky(const Eigen::MatrixXd& p, Eigen::MatrixXd& l) noexcept {
+  const Eigen::Index n = p.rows();
+  for (Eigen::Index j = 0; j < n; ++j) {
+    double d = p(j, j);
+    for (Eigen::Index k = 0; k < j; ++k) d -= l(j, k) * l(j, k);
+    if (!(d > 0) || !std::isfinite(d)) return false;
+    const double root = std::sqrt(d);
+    for (Eigen::Index i = j + 1; i < n; ++i) {
+      double s = p(i, j);
+      for (Eigen::Index k = 0; k < j; ++k) s -= l(i, k) * l(j, k);
+      l(i, j) = s / root;
+    }
+    l(j, j) = root;
+    for (Eigen::Index i = 0; i < j; ++i) l(i, j) = 0;
+  }
+  return true;
+}
+
+Filter::Filter(System& system, const FilterOptions& options)
+    : system_(system),
+      options_(options),
+      x_(static_cast<size_t>(system.storage()), 0.0),
+      next_(x_.size(), 0.0) {
+  const auto m = static_cast<size_t>(system.sensors());
+  innovations_.sensor.reserve(m);
+  innovations_.value.reserve(m);
+  innovations_.variance.reserve(m);
+  variance_.reserve(m);
+  for (int i = 0; i < system.sensors(); ++i) variance_.push_back(system.variance(i));
+  q_.setZero(system.size(), system.size());
+  change_ = q_;
+}
+
+bool Filter::keep_predictions() {
+  keep_ = true;
+  prediction_.x.assign(x_.size(), 0.0);
+  prediction_.p.setZero(system_.size(), system_.size());
+  prediction_.cross = prediction_.p;
+  return true;
+}
+
+Status Filter::start(double t, View x, const Eigen::MatrixXd& p) {
+  t_ = t;
+  std::copy(x.begin(), x.end(), x_.begin());
+  process_factor_ = 1;
+  for (int i = 0; i < system_.sensors(); ++i) variance_[static_cast<size_t>(i)] = system_.variance(i);
+  const Eigen::Index n = system_.size();
+  if (p.rows() != n || p.cols() != n || !p.allFinite() ||
+      !p.isApprox(p.transpose(), 1e-9))
+    return Status::kBadArgument;
+  const Status settled = system_.settle(t, x_);
+  return settled == Status::kOk ? set_covariance(p) : settled;
+}
+
+Status Filter::advance(double dt, std::span<const int> sensors, View y) noexcept {
+  Status status = predict(dt);
+  if (status == Status::kOk && !sensors.empty()) {
+    t_ += dt;
+    status = correct(sensors, y);
+    t_ -= dt;
+  }
+  return status;
+}
+
+Status Filter::step(double dt, std::span<const int> sensors, View y) noexcept {
+  innovations_.count = innovations_.rejected = 0;
+  innovations_.nis = innovations_.log_determinant = 0;
+  innovations_.sensor.clear();
+  innovations_.value.clear();
+  innovations_.variance.clear();
+  Status status = advance(dt, sensors, y);
+  if (status != Status::kOk) return status;
+  status = system_.settle(t_ + dt, next_);
+  if (status != Status::kOk) return status;
+  for (double e : next_)
+    if (!std::isfinite(e)) return Status::kNotFinite;
+  std::swap(x_, next_);
+  t_ += dt;
+  if (system_.worn()) {
+    status = system_.reframe(t_, x_, change_);
+    if (status == Status::kOk) reframe(change_);
+    ++reframed_;
+  }
+  if (options_.adapt_process > 0 && innovations_.count > 0) {
+    const double excess = innovations_.nis / innovations_.count - 1;
+    process_factor_ = std::clamp(
+        process_factor_ * std::exp(options_.adapt_process * std::clamp(excess, -1.0, 10.0)), 1e-4,
+        1e6);
+  }
+  return status;
+}
+
+bool Filter::note(int sensor, double value, double s) noexcept {
+  if (options_.gate > 0 && value * value > options_.gate * options_.gate * s) {
+    ++innovations_.rejected;
+    return false;
+  }
+  ++innovations_.count;
+  innovations_.sensor.push_back(sensor);
+  innovations_.value.push_back(value);
+  innovations_.variance.push_back(s);
+  return true;
+}
+
+void Filter::adapt(int sensor, double value, double s) noexcept {
+  if (options_.adapt_sensors <= 0) return;
+  // E e² = s = (state's part) + r: what e² leaves beside the state's part is the sensor's.
+  double& r = variance_[static_cast<size_t>(sensor)];
+  const double from_state = s - r, floor = 0.01 * system_.variance(sensor);
+  r += options_.adapt_sensors * (std::max(value * value - from_state, floor) - r);
+}
+
+}  // namespace panto

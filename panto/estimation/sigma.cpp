@@ -1,0 +1,304 @@
+#include "panto/estimation/sigma.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+
+#include "panto/base/contract.hpp"
+
+namespace panto {
+
+SigmaPoints sigma_points(const SigmaOptions& o, int n) {
+  SigmaPoints s;
+  const double nd = n;
+  switch (o.set) {
+    case SigmaSet::kUnscented: {
+      PANTO_EXPECT(o.alpha > 0 && o.beta >= o.alpha * o.alpha && nd + o.kappa > 0,
+                   "unscented points: alpha > 0, beta >= alpha^2, n + kappa > 0");
+      const double scale = o.alpha * o.alpha * (nd + o.kappa);  // n + λ
+      s.c.setZero(n, 2 * n + 1);
+      s.mean.setConstant(2 * n + 1, 1 / (2 * scale));
+      s.mean(0) = (scale - nd) / scale;
+      s.spread = s.mean;
+      s.spread(0) = 0;
+      for (int i = 0; i < n; ++i) {
+        s.c(i, 1 + i) = std::sqrt(scale);
+        s.c(i, 1 + n + i) = -std::sqrt(scale);
+      }
+      // Σ Wc (d - m)(d - m)ᵀ = Σ_{i>0} W d dᵀ + (β - α²) m mᵀ with d from the centre: no negative weight is left.
+      s.from_centre = true;
+      s.centre = o.beta - o.alpha * o.alpha;
+      break;
+    }
+    case SigmaSet::kSphericalSimplex: {
+      PANTO_EXPECT(o.w0 >= 0 && o.w0 < 1, "simplex points: 0 <= w0 < 1");
+      const double w = (1 - o.w0) / (nd + 1);
+      s.c.setZero(n, n + 2);
+      s.c(0, 1) = -1 / std::sqrt(2 * w);
+      s.c(0, 2) = 1 / std::sqrt(2 * w);
+      for (int j = 2; j <= n; ++j) {
+        const double r = 1 / std::sqrt(j * (j + 1) * w);
+        for (int i = 1; i <= j; ++i) s.c(j - 1, i) = -r;
+        s.c(j - 1, j + 1) = j * r;
+      }
+      s.mean.setConstant(n + 2, w);
+      s.mean(0) = o.w0;
+      s.spread = s.mean;
+      break;
+    }
+    case SigmaSet::kCubature: {
+      s.c.setZero(n, 2 * n);
+      for (int i = 0; i < n; ++i) {
+        s.c(i, i) = std::sqrt(nd);
+        s.c(i, n + i) = -std::sqrt(nd);
+      }
+      s.mean.setConstant(2 * n, 1 / (2 * nd));
+      s.spread = s.mean;
+      break;
+    }
+  }
+  return s;
+}
+
+SigmaFilter::SigmaFilter(System& system, const FilterOptions& options, const SigmaOptions& sigma)
+    : Filter(system, options),
+      sigma_(sigma),
+      set_(sigma_points(sigma, system.size())),
+      n_(system.size()),
+      count_(static_cast<int>(set_.c.cols())),
+      columns_(count_ + (set_.from_centre ? 1 : 0)) {
+  const auto m = static_cast<Eigen::Index>(std::max(1, system.sensors()));
+  points_.assign(static_cast<size_t>(2 * count_) * x_.size(), 0.0);
+  w_.assign(static_cast<size_t>(n_), 0.0);
+  y_.assign(static_cast<size_t>(m), 0.0);
+  for (auto* a : {&l_, &p_, &lq_, &product_}) a->setZero(n_, n_);
+  dx_.setZero(n_, columns_);
+  dy_.setZero(m, columns_);
+  py_.setZero(m, m);
+  pxy_.setZero(n_, m);
+  gain_.setZero(n_, m);
+  stack_.setZero(n_ + columns_ + m, n_);
+  mean_.setZero(n_);
+  mean_y_.setZero(m);
+  e_.setZero(m);
+  kept_.reserve(static_cast<size_t>(m));
+}
+
+Status SigmaFilter::set_covariance(const Eigen::MatrixXd& p) {
+  p_ = p;
+  return cholesky(p, l_) ? Status::kOk : Status::kBadArgument;
+}
+
+void SigmaFilter::covariance(Eigen::MatrixXd& p) const noexcept {
+  p.resize(n_, n_);
+  p.noalias() = l_ * l_.transpose();
+}
+
+Status SigmaFilter::draw(View x, const Eigen::MatrixXd& factor) noexcept {
+  for (int i = 0; i < count_; ++i) {
+    for (int r = 0; r < n_; ++r) {
+      double sum = 0;
+      for (int k = 0; k <= r; ++k) sum += factor(r, k) * set_.c(k, i);
+      w_[static_cast<size_t>(r)] = sum;
+    }
+    system_.move(x, w_, point(i));
+  }
+  return Status::kOk;
+}
+
+// d_i from point 0; mean m = Σ W d. Columns √W (d_i - m), or, from the centre, √W d_i and √(β - α²) m.
+void SigmaFilter::spread() noexcept {
+  mean_.setZero();
+  dx_.col(0).setZero();
+  for (int i = 1; i < count_; ++i) {
+    system_.difference(point(i), point(0), w_);
+    for (int r = 0; r < n_; ++r) dx_(r, i) = w_[static_cast<size_t>(r)];
+    mean_ += set_.mean(i) * dx_.col(i);
+  }
+  for (int i = 0; i < count_; ++i) {
+    if (!set_.from_centre) dx_.col(i) -= mean_;
+    dx_.col(i) *= std::sqrt(set_.spread(i));
+  }
+  if (set_.from_centre) dx_.col(count_) = std::sqrt(set_.centre) * mean_;
+  system_.move(point(0), {mean_.data(), static_cast<size_t>(n_)}, next_);
+}
+
+Status SigmaFilter::condense(Eigen::Index columns) noexcept {
+  auto rows = stack_.topRows(columns);
+  if (sigma_.square_root) {
+    // R of the QR decomposition by Householder reflections, in place; its rows may have either sign.
+    for (Eigen::Index j = 0; j < n_; ++j) {
+      double norm = rows.col(j).tail(columns - j).norm();
+      if (!(norm > 0) || !std::isfinite(norm)) return Status::kSingular;
+      if (rows(j, j) > 0) norm = -norm;
+      const double pivot = rows(j, j) - norm;
+      rows.col(j).tail(columns - j - 1) /= pivot;
+      const double tau = -pivot / norm;
+      for (Eigen::Index k = j + 1; k < n_; ++k) {
+        double s = rows(j, k);
+        for (Eigen::Index i = j + 1; i < columns; ++i) s += rows(i, j) * rows(i, k);
+        s *= tau;
+        rows(j, k) -= s;
+        for (Eigen::Index i = j + 1; i < columns; ++i) rows(i, k) -= s * rows(i, j);
+      }
+      rows(j, j) = norm;
+    }
+    for (Eigen::Index j = 0; j < n_; ++j)
+      for (Eigen::Index i = 0; i < n_; ++i)
+        l_(i, j) = i < j ? 0 : rows(j, i) * (rows(j, j) < 0 ? -1 : 1);
+    return Status::kOk;
+  }
+  p_.noalias() = rows.transpose() * rows;
+  return cholesky(p_, l_) ? Status::kOk : Status::kSingular;
+}
+
+Status SigmaFilter::predict(double dt) noexcept {
+  Status status = system_.settle(t_, x_);
+  if (status == Status::kOk) status = draw(x_, l_);
+  if (status != Status::kOk) return status;
+  for (int i = 0; i < count_; ++i) {
+    const MutableView after = point(count_ + i);
+    status = system_.step(t_, dt, point(i), after);
+    if (status != Status::kOk) return status;
+  }
+  std::copy(points_.begin() + points_.size() / 2, points_.end(), points_.begin());
+  system_.process_noise(t_, dt, x_, q_);
+  q_ *= process_factor_;
+  spread();
+  return Status::kOk;
+}
+
+Status SigmaFilter::advance(double dt, std::span<const int> sensors, View y) noexcept {
+  Status status = predict(dt);
+  if (status != Status::kOk) return status;
+  // Factor of the noise; a state without noise has a zero row and column.
+  lq_.setZero();
+  for (int j = 0; j < n_; ++j) {
+    double d = q_(j, j);
+    for (int k = 0; k < j; ++k) d -= lq_(j, k) * lq_(j, k);
+    if (!(d > 1e-14 * q_(j, j))) continue;
+    lq_(j, j) = std::sqrt(d);
+    for (int i = j + 1; i < n_; ++i) {
+      double s = q_(i, j);
+      for (int k = 0; k < j; ++k) s -= lq_(i, k) * lq_(j, k);
+      lq_(i, j) = s / lq_(j, j);
+    }
+  }
+  const auto columns = static_cast<Eigen::Index>(columns_);
+  const bool predicted_covariance = keep_ || sensors.empty() || sigma_.redraw;
+  if (predicted_covariance) {
+    stack_.topRows(columns) = dx_.transpose();
+    stack_.middleRows(columns, n_) = lq_.transpose();
+    if (keep_) {
+      // Cov(x, prediction) = L c W dᵀ; the centre adds nothing, its c is zero.
+      prediction_.cross.setZero();
+      for (int i = 0; i < count_; ++i) {
+        if (set_.spread(i) == 0) continue;
+        product_.col(0).noalias() = l_ * set_.c.col(i);
+        prediction_.cross.noalias() +=
+            std::sqrt(set_.spread(i)) * product_.col(0) * dx_.col(i).transpose();
+      }
+    }
+    status = condense(columns + n_);
+    if (status != Status::kOk) return status;
+    if (keep_) {
+      std::copy(next_.begin(), next_.end(), prediction_.x.begin());
+      prediction_.p.noalias() = l_ * l_.transpose();
+    }
+  }
+  if (sensors.empty()) return Status::kOk;
+  if (sigma_.redraw) {
+    status = system_.settle(t_ + dt, next_);
+    if (status == Status::kOk) status = draw(next_, l_);
+    if (status != Status::kOk) return status;
+    lq_.setZero();
+    spread();
+  }
+  t_ += dt;
+  status = correct(sensors, y);
+  t_ -= dt;
+  return status;
+}
+
+Status SigmaFilter::correct(std::span<const int> sensors, View y) noexcept {
+  const auto m = static_cast<Eigen::Index>(sensors.size());
+  const auto columns = static_cast<Eigen::Index>(columns_);
+  // What the points read, from point 0.
+  mean_y_.head(m).setZero();
+  for (int i = 0; i < count_; ++i) {
+    const Status status = system_.sense(t_, point(i), sensors, y_);
+    if (status != Status::kOk) return status;
+    for (Eigen::Index k = 0; k < m; ++k) {
+      const double value = y_[static_cast<size_t>(k)];
+      if (i == 0) {
+        e_(k) = value;
+        dy_(k, 0) = 0;
+      } else {
+        dy_(k, i) = value - e_(k);
+        mean_y_(k) += set_.mean(i) * dy_(k, i);
+      }
+    }
+  }
+  for (int i = 0; i < count_; ++i)
+    for (Eigen::Index k = 0; k < m; ++k) {
+      if (!set_.from_centre) dy_(k, i) -= mean_y_(k);
+      dy_(k, i) *= std::sqrt(set_.spread(i));
+    }
+  if (set_.from_centre) dy_.col(count_).head(m) = std::sqrt(set_.centre) * mean_y_.head(m);
+
+  // Readings that pass the gate move to the front.
+  kept_.clear();
+  Eigen::Index used = 0;
+  for (Eigen::Index k = 0; k < m; ++k) {
+    const int sensor = sensors[static_cast<size_t>(k)];
+    const double r = variance_[static_cast<size_t>(sensor)],
+                 s = dy_.row(k).squaredNorm() + r,
+                 e = system_.innovation(sensor, y[static_cast<size_t>(k)], e_(k) + mean_y_(k));
+    if (!std::isfinite(e) || !std::isfinite(s)) return Status::kNotFinite;
+    if (!note(sensor, e, s)) continue;
+    adapt(sensor, e, s);
+    dy_.row(used) = dy_.row(k);
+    e_(used) = e;
+    kept_.push_back(sensor);
+    ++used;
+  }
+  const auto noise = [&](Eigen::Index k) {
+    return variance_[static_cast<size_t>(kept_[static_cast<size_t>(k)])];
+  };
+  if (used > 0) {
+    auto py = py_.topLeftCorner(used, used);
+    auto gain = gain_.leftCols(used);
+    const auto dy = dy_.topRows(used);
+    py.noalias() = dy * dy.transpose();
+    for (Eigen::Index k = 0; k < used; ++k) py(k, k) += noise(k);
+    gain.noalias() = dx_ * dy.transpose();
+    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(py);
+    if (llt.info() != Eigen::Success) return Status::kSingular;
+    for (Eigen::Index k = 0; k < used; ++k)
+      innovations_.log_determinant += 2 * std::log(py(k, k));
+    // K = Pxy Py⁻¹
+    py.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(gain);
+    py.triangularView<Eigen::Lower>().solveInPlace<Eigen::OnTheRight>(gain);
+    mean_.noalias() = gain * e_.head(used);
+    system_.move(next_, {mean_.data(), static_cast<size_t>(n_)}, next_);
+    auto white = e_.head(used);
+    py.triangularView<Eigen::Lower>().solveInPlace(white);
+    innovations_.nis += white.squaredNorm();
+    // P⁺ = (D - K Dy)(D - K Dy)ᵀ + Q + K R Kᵀ, a sum of squares.
+    dx_.noalias() -= gain * dy;
+    for (Eigen::Index k = 0; k < used; ++k)
+      stack_.row(columns + n_ + k) = std::sqrt(noise(k)) * gain.col(k).transpose();
+  }
+  stack_.topRows(columns) = dx_.transpose();
+  stack_.middleRows(columns, n_) = lq_.transpose();
+  return condense(columns + n_ + used);
+}
+
+void SigmaFilter::reframe(const Eigen::MatrixXd& change) noexcept {
+  product_.noalias() = change * l_;
+  stack_.topRows(n_) = product_.transpose();
+  (void)condense(n_);
+}
+
+}  // namespace panto

@@ -1,0 +1,64 @@
+// What a filter knows of the system it observes (OBS-1): a state on a manifold, how it moves in one step, what sensors read of it.
+// A state is a flat array of storage() numbers; a small change of it is a vector w of size() numbers: x ⊕ w, and a ⊖ b = w.
+#pragma once
+
+#include <Eigen/Core>
+#include <span>
+
+#include "panto/base/status.hpp"
+#include "panto/mechanics/workspace.hpp"
+
+namespace panto {
+
+class System {
+ public:
+  System() = default;
+  virtual ~System() = default;
+  System(const System&) = delete;
+  System& operator=(const System&) = delete;
+
+  [[nodiscard]] virtual int storage() const = 0;
+  [[nodiscard]] virtual int size() const = 0;
+  [[nodiscard]] virtual int sensors() const = 0;
+
+  // None of the following allocates, throws or locks.
+
+  // out = x ⊕ w; what follows from the moved entries is brought up to date by settle(). out may be x.
+  virtual void move(View x, View w, MutableView out) noexcept = 0;
+  // w = a ⊖ b.
+  virtual void difference(View a, View b, MutableView w) noexcept = 0;
+  // Makes all of x agree with its free entries (loops closed). Cheap where it already does.
+  [[nodiscard]] virtual Status settle(double t, MutableView x) noexcept = 0;
+  // Settles x at t and moves it to t + dt. out may need settling.
+  [[nodiscard]] virtual Status step(double t, double dt, MutableView x,
+                                    MutableView out) noexcept = 0;
+  // F = ∂(out ⊖ ·)/∂w of the step just taken from x to out.
+  [[nodiscard]] virtual Status transition(double t, double dt, MutableView x, MutableView out,
+                                          Eigen::MatrixXd& f) noexcept = 0;
+  // Covariance added in a step that starts at x.
+  virtual void process_noise(double t, double dt, View x, Eigen::MatrixXd& q) noexcept = 0;
+  // Settles x and reads some sensors.
+  [[nodiscard]] virtual Status sense(double t, MutableView x, std::span<const int> sensors,
+                                     MutableView y) noexcept = 0;
+  // H = ∂y/∂w, a row per sensor asked for; after sense() at the same x.
+  [[nodiscard]] virtual Status sense_jacobian(double t, MutableView x,
+                                              std::span<const int> sensors,
+                                              Eigen::MatrixXd& h) noexcept = 0;
+  [[nodiscard]] virtual double variance(int sensor) const noexcept = 0;
+  // Reading minus expectation, on the circle where the sensor is an angle.
+  [[nodiscard]] virtual double innovation(int sensor, double reading,
+                                          double expected) const noexcept {
+    (void)sensor;
+    return reading - expected;
+  }
+
+  // True when other free entries would describe the state better: then reframe() at a settled x gives it in the new ones, and T such that
+  // w_new = T w_old.
+  [[nodiscard]] virtual bool worn() const noexcept { return false; }
+  [[nodiscard]] virtual Status reframe(double t, MutableView x, Eigen::MatrixXd& change) noexcept {
+    (void)t, (void)x, (void)change;
+    return Status::kOk;
+  }
+};
+
+}  // namespace panto

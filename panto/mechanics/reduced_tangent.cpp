@@ -1,0 +1,115 @@
+#include "panto/mechanics/reduced_tangent.hpp"
+
+namespace panto {
+
+namespace {
+
+MutableView column(Eigen::MatrixXd& a, int j) {
+  return {a.col(j).data(), static_cast<size_t>(a.rows())};
+}
+
+}  // namespace
+
+ReducedTangent::ReducedTangent(Workspace& workspace)
+    : workspace_(workspace),
+      nv_(workspace.model().nv),
+      np_(static_cast<int>(workspace.independent_positions().size())),
+      nz_(static_cast<int>(workspace.independent_speeds().size())),
+      na_(static_cast<int>(workspace.independent_accelerations().size())),
+      m_(np_ + nz_) {
+  const Model& model = workspace.model();
+  dq_.setZero(nv_, m_);
+  dv_.setZero(nv_, m_);
+  da_.setZero(nv_, m_);
+  b_.setZero(model.n_rows(), m_);
+  mass_.setZero(nv_, nv_);
+  force_.setZero(nv_, m_);
+  basis_.setZero(nv_, na_);
+  mass_basis_.setZero(nv_, na_);
+  reduced_mass_.setIdentity(na_, na_);
+  reduced_force_.setZero(na_, m_);
+  none_.resize(nv_, 0);
+  still_.setZero(nv_, na_);
+  llt_.compute(reduced_mass_);
+  // One evaluation at any pose allocates the dual numbers.
+  std::vector<double> q(static_cast<size_t>(model.nq), 0.0), v(static_cast<size_t>(nv_), 0.0),
+      lambda(model.rows.size(), 0.0), u(model.inputs.size(), 0.0);
+  for (const Joint& j : model.joints)
+    if (j.type == JointType::kSpherical) q[static_cast<size_t>(j.q)] = 1;
+  Point x;
+  x.q = q;
+  x.v = x.a = v;
+  x.lambda = lambda;
+  x.u = x.u_rate = u;
+  workspace_.along(x, Level::kAcceleration, dq_, dv_, none_, {}, along_);
+}
+
+// δq along the independent directions: G δq = 0 on position rows.
+void ReducedTangent::positions() noexcept {
+  const auto zp = workspace_.independent_positions();
+  dq_.setZero();
+  for (int j = 0; j < np_; ++j) {
+    dq_(zp[static_cast<size_t>(j)], j) = 1;
+    workspace_.complete(Level::kPosition, {}, column(dq_, j));
+  }
+}
+
+// δv: G δv = -(∂φ̇/∂q) δq on position and velocity rows.
+void ReducedTangent::velocities(const Point& x) noexcept {
+  positions();
+  const auto zv = workspace_.independent_speeds();
+  dv_.setZero();
+  if (workspace_.model().n_rows() > 0) {
+    workspace_.along(x, Level::kVelocity, dq_, dv_, none_, {}, along_);
+    b_.topRows(along_.phi_dot.rows()) = -along_.phi_dot;
+  }
+  for (int j = 0; j < m_; ++j) {
+    if (j >= np_) dv_(zv[static_cast<size_t>(j - np_)], j) = 1;
+    workspace_.complete(Level::kVelocity, column(b_, j), column(dv_, j));
+  }
+}
+
+// δa = c + R δz̈ with G c = -(∂φ̈/∂q δq + ∂φ̈/∂v δv) and Rᵀ (∂r/∂q δq + ∂r/∂v δv + M δa) = 0: the multipliers' change drops out.
+Status ReducedTangent::accelerations(const Point& x) noexcept {
+  velocities(x);
+  const auto za = workspace_.independent_accelerations();
+  workspace_.along(x, Level::kAcceleration, dq_, dv_, none_, {}, along_);
+  workspace_.mass_matrix(x.q, mass_);
+  force_ = along_.r;
+  da_.setZero();
+  if (workspace_.model().n_rows() > 0) {
+    b_ = -along_.phi_ddot;
+    for (int j = 0; j < m_; ++j)
+      workspace_.complete(Level::kAcceleration, column(b_, j), column(da_, j));
+    force_.noalias() += mass_ * da_;
+  }
+  if (na_ == 0) return Status::kOk;
+  basis_.setZero();
+  for (int j = 0; j < na_; ++j) {
+    basis_(za[static_cast<size_t>(j)], j) = 1;
+    workspace_.complete(Level::kAcceleration, {}, column(basis_, j));
+  }
+  mass_basis_.noalias() = mass_ * basis_;
+  reduced_mass_.noalias() = basis_.transpose() * mass_basis_;
+  llt_.compute(reduced_mass_);
+  if (llt_.info() != Eigen::Success) return Status::kSingular;
+  reduced_force_.noalias() = -basis_.transpose() * force_;
+  llt_.solveInPlace(reduced_force_);
+  da_.noalias() += basis_ * reduced_force_;
+  return da_.allFinite() ? Status::kOk : Status::kNotFinite;
+}
+
+void ReducedTangent::outputs(const Point& x, Level level, std::span<const int> outputs,
+                             Eigen::MatrixXd& y) noexcept {
+  workspace_.along(x, level, dq_, dv_, level == Level::kAcceleration ? da_ : none_, outputs,
+                   along_);
+  y = along_.y;
+}
+
+void ReducedTangent::outputs_by_acceleration(const Point& x, std::span<const int> outputs,
+                                             Eigen::MatrixXd& y) noexcept {
+  workspace_.along(x, Level::kAcceleration, still_, still_, basis_, outputs, along_);
+  y = along_.y;
+}
+
+}  // namespace panto

@@ -1,0 +1,47 @@
+// How the whole motion follows the independent coordinates and speeds: exact derivatives of q, v and a by
+// w = (independent directions δq, independent speeds), m columns. One home for what integrators and filters linearise.
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
+
+#include "panto/mechanics/workspace.hpp"
+
+namespace panto {
+
+class ReducedTangent {
+ public:
+  // The workspace must outlive this object and have its partition chosen; the numbers of independent entries must not change later.
+  // Allocates everything that later calls need.
+  explicit ReducedTangent(Workspace& workspace);
+
+  // Each level includes those below it. After close_positions() at x.q, for velocities() and accelerations() also close_velocities().
+  void positions() noexcept;
+  void velocities(const Point& x) noexcept;
+  // x.a: accelerations of the model at (x.q, x.v), x.lambda its multipliers. After Workspace::accelerations(). kSingular: reduced mass not definite.
+  [[nodiscard]] Status accelerations(const Point& x) noexcept;
+  // Rows of outputs by w, after the level they read (x as there).
+  void outputs(const Point& x, Level level, std::span<const int> outputs,
+               Eigen::MatrixXd& y) noexcept;
+  // Rows of outputs by independent accelerations, after accelerations().
+  void outputs_by_acceleration(const Point& x, std::span<const int> outputs,
+                               Eigen::MatrixXd& y) noexcept;
+
+  [[nodiscard]] int columns() const { return m_; }
+  [[nodiscard]] const Eigen::MatrixXd& dq() const { return dq_; }
+  [[nodiscard]] const Eigen::MatrixXd& dv() const { return dv_; }
+  [[nodiscard]] const Eigen::MatrixXd& da() const { return da_; }
+  // Of the last accelerations(): RᵀMR factorised, and R of acceleration level (nv x independent accelerations).
+  [[nodiscard]] const Eigen::LLT<Eigen::MatrixXd>& reduced_mass() const { return llt_; }
+  [[nodiscard]] const Eigen::MatrixXd& basis() const { return basis_; }
+
+ private:
+  Workspace& workspace_;
+  int nv_, np_, nz_, na_, m_;
+  Eigen::MatrixXd dq_, dv_, da_, b_, mass_, force_, basis_, mass_basis_, reduced_mass_,
+      reduced_force_, none_, still_;
+  DirectionalTangent along_;
+  Eigen::LLT<Eigen::MatrixXd> llt_;
+};
+
+}  // namespace panto
