@@ -109,6 +109,13 @@ bool Mechanism::present(View x) const {
   return done(x) != Done::kNothing && x[at(at_level_ + 1)] == stamp_;
 }
 
+void Mechanism::forget() noexcept {
+  worn_ = false;
+  best_conditioning_ = workspace_.conditioning();
+  stamp_ += 1;
+  std::fill(trend_.begin(), trend_.end(), 0.0);
+}
+
 void Mechanism::pack(View q, View v, MutableView x) const noexcept {
   std::fill(x.begin(), x.end(), 0.0);
   std::copy(q.begin(), q.end(), x.begin());

@@ -85,6 +85,8 @@ class Mechanism final : public System {
   // "theta", "theta_dot", "force theta", "bias crank_gyro": what the entries of w are.
   [[nodiscard]] std::vector<std::string> names() const;
 
+  // A new start: the partition may have been chosen anew.
+  void forget() noexcept;
   // State with these coordinates and speeds; forces and biases zero.
   void pack(View q, View v, MutableView x) const noexcept;
   [[nodiscard]] View q(View x) const { return x.first(static_cast<size_t>(nq_)); }

@@ -304,8 +304,31 @@ Status Observer::start(double t) {
 }
 
 Status Observer::start(double t, View q, View v) {
+  workspace_->choose_partition(t, q, true);
+  mechanism_->forget();
   mechanism_->pack(q, v, x_);
   return filter_->start(t, x_, p0_);
+}
+
+Status Observer::outputs(std::span<const int> outputs, MutableView y, MutableView sigma) {
+  const View x = filter_->state();
+  std::copy(x.begin(), x.end(), x_.begin());
+  const double t = filter_->time();
+  Status status = mechanism_->outputs(t, x_, outputs, y);
+  if (status != Status::kOk) return status;
+  if (h_.rows() < static_cast<Eigen::Index>(outputs.size()))
+    h_.setZero(static_cast<Eigen::Index>(outputs.size()), mechanism_->size());
+  status = mechanism_->outputs_jacobian(t, x_, outputs, h_);
+  if (status != Status::kOk) return status;
+  filter_->covariance(p_);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto row = h_.row(static_cast<Eigen::Index>(i));
+    double variance = 0;
+    for (Eigen::Index a = 0; a < p_.rows(); ++a)
+      for (Eigen::Index b = 0; b < p_.cols(); ++b) variance += row(a) * p_(a, b) * row(b);
+    sigma[i] = std::sqrt(std::max(0.0, variance));
+  }
+  return Status::kOk;
 }
 
 }  // namespace panto

@@ -74,6 +74,8 @@ class Observer {
   // At the model's initial state, or at these coordinates and speeds.
   [[nodiscard]] Status start(double t = 0);
   [[nodiscard]] Status start(double t, View q, View v);
+  // Outputs of the model at the present estimate, and their standard deviations by the filter's covariance.
+  [[nodiscard]] Status outputs(std::span<const int> outputs, MutableView y, MutableView sigma);
 
  private:
   Observer() = default;
@@ -86,7 +88,7 @@ class Observer {
   System* system_ = nullptr;
   std::unique_ptr<Filter> filter_;
   Eigen::VectorXd q_, v_;
-  Eigen::MatrixXd p0_;
+  Eigen::MatrixXd p0_, p_, h_;
   std::vector<double> x_;
 };
 

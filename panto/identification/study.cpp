@@ -3,123 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <initializer_list>
 
-#include "panto/base/units.hpp"
+#include "panto/model/study_reader.hpp"
 
 namespace panto {
 
 namespace {
-
-// One table of the file, with what it is called in messages.
-class Reader {
- public:
-  Reader(const Node& node, std::string label, Diagnostics& out)
-      : node_(node), label_(std::move(label)), out_(out) {}
-
-  [[nodiscard]] const Node* find(std::string_view key) const { return node_.find(key); }
-  [[nodiscard]] const Loc& loc() const { return node_.loc; }
-
-  void error(int id, const Loc& at, const std::string& message) const {
-    out_.error(id, at, label_.empty() ? message : label_ + ": " + message);
-  }
-
-  // Reports keys that are not among `known`.
-  bool keys(std::initializer_list<const char*> known) const {
-    const Node::Table* members = node_.table();
-    if (members == nullptr) {
-      error(112, node_.loc, "expected a table");
-      return false;
-    }
-    const std::vector<std::string> names(known.begin(), known.end());
-    for (const auto& [key, member] : *members)
-      if (std::find(names.begin(), names.end(), key) == names.end())
-        error(110, member.key_loc,
-              fmt::format("unknown key \"{}\"{}", key, did_you_mean(key, names)));
-    return true;
-  }
-
-  // A number or a quantity of this dimension; dim nullptr: any.
-  bool quantity(const Node& node, const std::string& key, const Dim* dim, double& value) const {
-    if (node.is_number()) {
-      value = node.number();
-      if (std::isfinite(value)) return true;
-      error(303, node.loc, key + ": the number is not finite");
-      return false;
-    }
-    const auto read = node.text() != nullptr ? parse_quantity(*node.text()) : std::nullopt;
-    if (!read) {
-      error(112, node.loc, key + ": expected a number or a quantity such as \"30 deg\"");
-      return false;
-    }
-    if (dim != nullptr && read->dim != *dim) {
-      error(302, node.loc,
-            fmt::format("{}: \"{}\" is in {}, expected {}", key, *node.text(), to_string(read->dim),
-                        to_string(*dim)));
-      return false;
-    }
-    value = read->value;
-    return true;
-  }
-
-  bool number(std::string_view key, const Dim* dim, double& value) const {
-    const Node* node = find(key);
-    return node != nullptr && quantity(*node, std::string(key), dim, value);
-  }
-
-  void whole(std::string_view key, int least, int& value) const {
-    const Node* node = find(key);
-    if (node == nullptr) return;
-    const auto* n = std::get_if<std::int64_t>(&node->value);
-    if (n == nullptr || *n < least || *n > 100000000) {
-      error(112, node->loc, fmt::format("{}: expected a whole number from {} on", key, least));
-    } else {
-      value = static_cast<int>(*n);
-    }
-  }
-
-  const std::string* text(std::string_view key) const {
-    const Node* node = find(key);
-    if (node == nullptr) return nullptr;
-    if (node->text() == nullptr) error(112, node->loc, fmt::format("{}: expected a text", key));
-    return node->text();
-  }
-
-  // A list; nullptr with a message where the key holds something else.
-  const Node::Array* list(std::string_view key, const char* of) const {
-    const Node* node = find(key);
-    if (node == nullptr) return nullptr;
-    if (node->array() == nullptr)
-      error(112, node->loc, fmt::format("{}: expected a list of {}", key, of));
-    return node->array();
-  }
-
-  // name = number, where a dotted name without quotes is a table in a table.
-  std::vector<std::pair<std::string, double>> named(const Node& node,
-                                                    const std::string& key) const {
-    std::vector<std::pair<std::string, double>> out;
-    if (node.table() == nullptr) {
-      error(112, node.loc, key + ": expected a table name = value");
-      return out;
-    }
-    for (const auto& [name, member] : *node.table()) {
-      if (member.table() != nullptr) {
-        for (const auto& [last, value] : named(member, key + "." + name))
-          out.emplace_back(name + "." + last, value);
-        continue;
-      }
-      double value = 0;
-      if (quantity(member, key + "." + name, nullptr, value)) out.emplace_back(name, value);
-    }
-    return out;
-  }
-
- private:
-  const Node& node_;
-  std::string label_;
-  Diagnostics& out_;
-};
 
 void read_unknowns(const Node& node, Diagnostics& d, IdentifyStudy& out) {
   const Node::Table* members = node.table();
@@ -128,7 +17,7 @@ void read_unknowns(const Node& node, Diagnostics& d, IdentifyStudy& out) {
     return;
   }
   for (const auto& [name, member] : *members) {
-    const Reader r(member, fmt::format("parameter \"{}\"", name), d);
+    const StudyReader r(member, fmt::format("parameter \"{}\"", name), d);
     UnknownParameter p;
     p.name = name;
     p.loc = member.key_loc;
@@ -146,7 +35,7 @@ void read_unknowns(const Node& node, Diagnostics& d, IdentifyStudy& out) {
 }
 
 // One number for all modes, or one per mode.
-void spread(const Reader& r, const char* key, const Dim& dim, std::vector<MeasuredMode>& modes,
+void spread(const StudyReader& r, const char* key, const Dim& dim, std::vector<MeasuredMode>& modes,
             double MeasuredMode::*field) {
   const Node* node = r.find(key);
   if (node == nullptr) return;
@@ -175,7 +64,7 @@ MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnost
   pose.name = name != nullptr && name->text() != nullptr ? *name->text()
                                                          : fmt::format("pose {}", number + 1);
   pose.loc = node.loc;
-  const Reader r(node, fmt::format("pose \"{}\"", pose.name), d);
+  const StudyReader r(node, fmt::format("pose \"{}\"", pose.name), d);
   if (!r.keys({"name", "at", "where", "frequencies", "sigma", "modes", "damping", "damping_sigma",
                "shapes", "count"}))
     return pose;
@@ -242,7 +131,7 @@ MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnost
 }
 
 void read_simulation(const Node& node, Diagnostics& d, IdentifyStudy& out) {
-  const Reader r(node, "simulate", d);
+  const StudyReader r(node, "simulate", d);
   if (!r.keys({"truth", "round", "noise", "repeats"})) return;
   SimulatedMeasurement s;
   s.loc = node.loc;
@@ -260,24 +149,13 @@ void read_simulation(const Node& node, Diagnostics& d, IdentifyStudy& out) {
 Result<IdentifyStudy> identify_study(const ModelSpec& file) {
   Diagnostics d;
   IdentifyStudy out;
-  const Reader r(file.root, "", d);
+  const StudyReader r(file.root, "", d);
   r.keys({"model", "set", "method", "starts", "seed", "threads", "parameters", "pose", "simulate"});
   if (const std::string* model = r.text("model"))
     out.model = *model;
   else if (r.find("model") == nullptr)
     d.error(111, {file.file, 1, 1}, "missing key \"model\": the name of a model, or its file");
-  if (const Node* set = r.find("set"); set != nullptr && set->table() != nullptr) {
-    for (const auto& [name, member] : *set->table()) {
-      if (member.text() != nullptr)
-        out.set.push_back({name, *member.text()});
-      else if (member.is_number())
-        out.set.push_back({name, fmt::format("{}", member.number())});
-      else
-        d.error(112, member.loc, "set: expected a number, a quantity or an expression");
-    }
-  } else if (set != nullptr) {
-    d.error(112, set->loc, "set: expected a table name = value");
-  }
+  out.set = r.settings("set");
   if (const std::string* method = r.text("method")) {
     if (*method == "interior_point")
       out.method = IdentifyMethod::kInteriorPoint;

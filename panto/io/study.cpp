@@ -49,4 +49,21 @@ Result<LoadedStudy> load_identify_study(const std::string& path) {
   return load_identify_study(*file);
 }
 
+Result<LoadedObserveStudy> load_observe_study(const ModelSpec& description) {
+  Result<ObserveStudy> study = observe_study(description);
+  if (!study) return study.diagnostics();
+  LoadedObserveStudy out;
+  out.study = std::move(*study);
+  out.load = [file = description.file](const std::string& name, const std::vector<Override>& set) {
+    return load(beside(file, name), set);
+  };
+  return {std::move(out), study.diagnostics()};
+}
+
+Result<LoadedObserveStudy> load_observe_study(const std::string& path) {
+  const Result<ModelSpec> file = read_model_file(path);
+  if (!file) return file.diagnostics();
+  return load_observe_study(*file);
+}
+
 }  // namespace panto

@@ -1,9 +1,10 @@
-// From a study file to what identify() takes: the study and its model.
+// From study files to what identify() and run_twin() take: the study and its models.
 #pragma once
 
 #include <string>
 
 #include "panto/base/diagnostics.hpp"
+#include "panto/estimation/twin.hpp"
 #include "panto/identification/study.hpp"
 #include "panto/model/model.hpp"
 #include "panto/model/spec.hpp"
@@ -21,5 +22,12 @@ Result<LoadedStudy> load_identify_study(const std::string& path);
 
 // The same of a description made in code; its `file` says beside what the model is sought, empty: the working folder.
 Result<LoadedStudy> load_identify_study(const ModelSpec& description);
+
+struct LoadedObserveStudy {
+  ObserveStudy study;
+  ModelLoader load;  // finds models beside the study first
+};
+Result<LoadedObserveStudy> load_observe_study(const std::string& path);
+Result<LoadedObserveStudy> load_observe_study(const ModelSpec& description);
 
 }  // namespace panto

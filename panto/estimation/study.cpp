@@ -1,0 +1,244 @@
+#include "panto/estimation/study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "panto/model/study_reader.hpp"
+
+namespace panto {
+
+namespace {
+
+template <class E>
+void named(const StudyReader& r, const char* key, std::optional<E> (*find)(std::string_view),
+           const char* known, std::optional<E>& value) {
+  const std::string* text = r.text(key);
+  if (text == nullptr) return;
+  value = find(*text);
+  if (!value)
+    r.error(114, r.find(key)->loc, fmt::format("{}: \"{}\" is not one of {}", key, *text, known));
+}
+
+SensorSettings read_sensor(const Node& node, Diagnostics& d) {
+  SensorSettings s;
+  s.loc = node.loc;
+  if (node.text() != nullptr) {
+    s.name = *node.text();
+    return s;
+  }
+  const StudyReader r(node, "sensor", d);
+  if (!r.keys({"name", "sigma", "rate", "bias_sigma", "bias_walk"})) return s;
+  if (const std::string* name = r.text("name"))
+    s.name = *name;
+  else if (r.find("name") == nullptr)
+    r.error(111, node.loc, "missing key \"name\"");
+  r.number("sigma", nullptr, s.sigma);
+  r.number("rate", &dim::kFrequency, s.rate);
+  r.number("bias_sigma", nullptr, s.bias_sigma);
+  r.number("bias_walk", nullptr, s.bias_walk);
+  return s;
+}
+
+std::string name_or(const Node& node, const std::string& otherwise) {
+  const Node* name = node.find("name");
+  return name != nullptr && name->text() != nullptr ? *name->text() : otherwise;
+}
+
+SensorSet read_sensors(const Node& node, size_t number, Diagnostics& d) {
+  SensorSet out;
+  out.loc = node.loc;
+  out.name = name_or(node, fmt::format("sensors {}", number + 1));
+  const StudyReader r(node, fmt::format("sensors \"{}\"", out.name), d);
+  if (!r.keys({"name", "use", "set"})) return out;
+  const Node* use = r.find("use");
+  if (use == nullptr) {
+    r.error(111, node.loc, "missing key \"use\": names of sensors, or tables with more");
+  } else if (use->array() == nullptr) {
+    out.use.push_back(read_sensor(*use, d));
+  } else {
+    for (const Node& item : *use->array()) out.use.push_back(read_sensor(item, d));
+  }
+  if (number > 0 && node.find("name") == nullptr && out.use.size() == 1)
+    out.name = out.use.front().name;
+  out.set = r.settings("set");
+  return out;
+}
+
+StudyFilter read_filter(const Node& node, Diagnostics& d) {
+  StudyFilter out;
+  out.loc = node.loc;
+  const StudyReader r(node, "filter", d);
+  if (node.text() != nullptr) {
+    out.settings.filter = out.name = *node.text();
+    out.settings.loc = node.loc;
+    return out;
+  }
+  if (!r.keys({"name", "filter", "model", "sensors", "errors", "scheme", "jacobian", "rate_terms",
+               "noise_form", "sigma_coordinates", "sigma_speeds", "sigma_forces",
+               "acceleration_noise", "force_walk", "input_noise", "alpha", "beta", "kappa", "w0",
+               "square_root", "redraw", "gate", "adapt_process", "adapt_sensors", "iterations",
+               "constraint", "particles", "seed"}))
+    return out;
+  out.settings = read_observer_settings(r);
+  out.name = name_or(node, out.settings.filter);
+  if (const std::string* model = r.text("model")) out.model = *model;
+  out.sensors = r.texts("sensors");
+  out.errors = r.texts("errors");
+  return out;
+}
+
+}  // namespace
+
+ObserverSettings read_observer_settings(const StudyReader& r) {
+  ObserverSettings s;
+  s.loc = r.loc();
+  if (const std::string* filter = r.text("filter")) s.filter = *filter;
+  named(r, "scheme", scheme_named, "\"euler\", \"trapezoidal\", \"rk4\", \"index3\"", s.scheme);
+  named(r, "jacobian", jacobian_named,
+        "\"constant\", \"first_order\", \"second_order\", \"exact\"", s.jacobian);
+  std::optional<NoiseForm> form;
+  named(r, "noise_form", noise_form_named, "\"van_loan\", \"diagonal\"", form);
+  if (form) s.noise_form = *form;
+  if (const std::string* terms = r.text("rate_terms")) {
+    if (*terms == "diagonal")
+      s.rate_terms = RateTerms::kDiagonal;
+    else if (*terms != "all")
+      r.error(114, r.find("rate_terms")->loc,
+              fmt::format("rate_terms: \"{}\" is not one of \"all\", \"diagonal\"", *terms));
+  }
+  s.sigma_coordinates = r.numbers("sigma_coordinates", nullptr);
+  s.sigma_speeds = r.numbers("sigma_speeds", nullptr);
+  s.sigma_forces = r.numbers("sigma_forces", nullptr);
+  s.acceleration_noise = r.numbers("acceleration_noise", nullptr);
+  s.force_walk = r.numbers("force_walk", nullptr);
+  if (const Node* inputs = r.find("input_noise")) s.input_noise = r.named(*inputs, "input_noise");
+  r.number("alpha", &dim::kNone, s.sigma.alpha);
+  r.number("beta", &dim::kNone, s.sigma.beta);
+  r.number("kappa", &dim::kNone, s.sigma.kappa);
+  r.number("w0", &dim::kNone, s.sigma.w0);
+  r.flag("square_root", s.sigma.square_root);
+  r.flag("redraw", s.sigma.redraw);
+  r.number("gate", &dim::kNone, s.options.gate);
+  r.number("adapt_process", &dim::kNone, s.options.adapt_process);
+  r.number("adapt_sensors", &dim::kNone, s.options.adapt_sensors);
+  r.whole("iterations", 1, s.iterations);
+  r.number("constraint", &dim::kNone, s.constraint);
+  r.whole("particles", 10, s.particles);
+  int seed = 1;
+  r.whole("seed", 0, seed);
+  s.seed = static_cast<std::uint64_t>(seed);
+  for (const auto& [value, key] : {std::pair{s.options.gate, "gate"},
+                                   {s.options.adapt_process, "adapt_process"},
+                                   {s.options.adapt_sensors, "adapt_sensors"},
+                                   {s.constraint, "constraint"}})
+    if (value < 0) r.error(304, r.loc(), fmt::format("{}: must not be negative", key));
+  return s;
+}
+
+Result<ObserveStudy> observe_study(const ModelSpec& file) {
+  Diagnostics d;
+  ObserveStudy out;
+  const StudyReader r(file.root, "", d);
+  r.keys({"title", "model", "truth", "observer", "until", "dt", "seeds", "noise", "channels",
+          "rates", "sensors", "error", "filter", "diverged_above", "threads"});
+  (void)r.text("title");
+  if (const std::string* model = r.text("model"))
+    out.model = *model;
+  else if (r.find("model") == nullptr)
+    d.error(111, {file.file, 1, 1}, "missing key \"model\": the name of a model, or its file");
+  if (const Node* truth = r.find("truth")) {
+    const StudyReader t(*truth, "truth", d);
+    if (t.keys({"set", "integrator"})) {
+      out.truth_set = t.settings("set");
+      if (const std::string* name = t.text("integrator")) out.integrator = *name;
+    }
+  }
+  if (const Node* observer = r.find("observer")) {
+    const StudyReader o(*observer, "observer", d);
+    if (o.keys({"model", "set"})) {
+      out.observer_set = o.settings("set");
+      if (const std::string* name = o.text("model")) out.observer_model = *name;
+    }
+  }
+  r.number("until", &dim::kTime, out.until);
+  r.number("dt", &dim::kTime, out.dt);
+  if (!(out.dt > 0) || !(out.until >= out.dt) || out.until / out.dt > 1e8)
+    d.error(304, r.loc(), "dt and until: expected a positive step and at least one of them");
+  if (const Node* seeds = r.find("seeds")) {
+    out.seeds.clear();
+    const auto add = [&](const Node& node) {
+      const auto* n = std::get_if<std::int64_t>(&node.value);
+      if (n == nullptr || *n < 0)
+        d.error(112, node.loc, "seeds: expected whole numbers from 0 on");
+      else
+        out.seeds.push_back(static_cast<std::uint64_t>(*n));
+    };
+    if (seeds->array() != nullptr) {
+      for (const Node& item : *seeds->array()) add(item);
+    } else {
+      int count = 0;
+      r.whole("seeds", 1, count);
+      for (int i = 1; i <= count; ++i) out.seeds.push_back(static_cast<std::uint64_t>(i));
+    }
+    if (out.seeds.empty() && d.ok())
+      d.error(113, seeds->loc, "seeds: expected how many, or a list of them");
+  }
+  if (const std::string* noise = r.text("noise")) {
+    if (*noise == "splitmix64")
+      out.noise = NoiseStream::kSplitmix64;
+    else if (*noise != "counter")
+      d.error(114, r.find("noise")->loc,
+              fmt::format("noise: \"{}\" is not one of \"counter\", \"splitmix64\"", *noise));
+  }
+  out.channels = r.texts("channels");
+  out.rates_hz = r.numbers("rates", &dim::kFrequency);
+  for (double rate : out.rates_hz) {
+    const double steps = 1 / (rate * out.dt);
+    if (!(rate > 0) || std::abs(steps - std::round(steps)) > 1e-6 * steps || steps < 0.5)
+      d.error(807, r.find("rates")->loc,
+              fmt::format("rate {} Hz is not a whole number of steps of {} s", rate, out.dt));
+  }
+  r.number("diverged_above", nullptr, out.diverged_above);
+  r.whole("threads", 1, out.threads);
+  if (const Node::Array* list = r.list("sensors", "tables"))
+    for (size_t i = 0; i < list->size(); ++i) out.sensors.push_back(read_sensors((*list)[i], i, d));
+  if (r.find("sensors") == nullptr)
+    d.error(111, {file.file, 1, 1}, "missing [[sensors]]: what is measured");
+  if (const Node::Array* list = r.list("error", "tables"))
+    for (const Node& item : *list) {
+      ModelError e;
+      e.loc = item.loc;
+      e.name = name_or(item, fmt::format("error {}", out.errors.size() + 1));
+      const StudyReader t(item, fmt::format("error \"{}\"", e.name), d);
+      if (t.keys({"name", "set"})) e.set = t.settings("set");
+      out.errors.push_back(std::move(e));
+    }
+  if (out.errors.empty()) out.errors.push_back({"none", {}, {}});
+  if (const Node::Array* list = r.list("filter", "names or tables"))
+    for (const Node& item : *list) out.filters.push_back(read_filter(item, d));
+  if (out.filters.empty() && d.ok()) {
+    StudyFilter f;
+    f.name = f.settings.filter;
+    out.filters.push_back(f);
+  }
+  for (const StudyFilter& f : out.filters) {
+    const auto check = [&](const std::vector<std::string>& names, const auto& known,
+                           const char* what) {
+      std::vector<std::string> all;
+      for (const auto& k : known) all.push_back(k.name);
+      for (const std::string& n : names)
+        if (std::find(all.begin(), all.end(), n) == all.end())
+          d.error(808, f.loc,
+                  fmt::format("filter \"{}\": {} \"{}\" is not in this study{}", f.name, what, n,
+                              did_you_mean(n, all)));
+    };
+    check(f.sensors, out.sensors, "sensors");
+    check(f.errors, out.errors, "error");
+  }
+  if (!d.ok()) return d;
+  return out;
+}
+
+}  // namespace panto
