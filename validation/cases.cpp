@@ -28,6 +28,19 @@ Rows kinematic_observer();
 Rows slider_crank();
 }  // namespace palomba
 namespace sanjurjo2017 {
+Rows fig3();
+Rows fig4();
+Rows fig5();
+Rows fig6();
+Rows fig7();
+Rows fig8();
+Rows fig9();
+Rows fig10();
+Rows fig11();
+Rows fig12();
+Rows fig13();
+Rows fig14();
+Rows fig15();
 Rows mechanisms();
 }  // namespace sanjurjo2017
 
@@ -54,6 +67,28 @@ std::span<const Case> cases() {
            palomba::kinematic_observer},
       Case{"palomba", "slider_crank",
            "One-coordinate equation of the offset slider-crank, test TS-I", palomba::slider_crank},
+      Case{"sanjurjo2017", "fig10", "RMS error, five-bar, gyros on the couplers",
+           sanjurjo2017::fig10},
+      Case{"sanjurjo2017", "fig11", "RMS error, five-bar, gyros on the couplers, 5 rad/s",
+           sanjurjo2017::fig11},
+      Case{"sanjurjo2017", "fig12", "RMS error, four-bar, gyro on the crank", sanjurjo2017::fig12},
+      Case{"sanjurjo2017", "fig13", "RMS error, five-bar, gyros on the cranks",
+           sanjurjo2017::fig13},
+      Case{"sanjurjo2017", "fig14", "Error and 95 % interval of the UKF, gyro on the crank",
+           sanjurjo2017::fig14},
+      Case{"sanjurjo2017", "fig15", "Cost per step", sanjurjo2017::fig15},
+      Case{"sanjurjo2017", "fig3", "RMS error, four-bar, encoder on the crank", sanjurjo2017::fig3},
+      Case{"sanjurjo2017", "fig4", "RMS error, five-bar, encoders on the cranks",
+           sanjurjo2017::fig4},
+      Case{"sanjurjo2017", "fig5", "RMS error, four-bar, gyro on the coupler", sanjurjo2017::fig5},
+      Case{"sanjurjo2017", "fig6", "Transient of the DEKF at three rates, gyro on the coupler",
+           sanjurjo2017::fig6},
+      Case{"sanjurjo2017", "fig7", "Crank angle: mechanism, model alone, observer",
+           sanjurjo2017::fig7},
+      Case{"sanjurjo2017", "fig8", "Error and 95 % interval of the DEKF, gyro on the coupler",
+           sanjurjo2017::fig8},
+      Case{"sanjurjo2017", "fig9", "RMS error, four-bar, gyro on the coupler, 5 rad/s",
+           sanjurjo2017::fig9},
       Case{"sanjurjo2017", "mechanisms", "Four-bar and five-bar: start, accelerations, motion",
            sanjurjo2017::mechanisms},
   };

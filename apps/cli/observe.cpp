@@ -17,6 +17,7 @@ void add_observe(CLI::App& app, int& exit_code) {
       ->type_name("n")
       ->check(CLI::PositiveNumber);
   verb->add_option("-o,--out", a->out, "Write one line per run")->type_name("rows.csv");
+  verb->add_option("--view", a->view, "Write the report page")->type_name("observe.html");
   verb->add_flag("--json", a->json, "Result as JSON on standard output");
   verb->callback([a, &exit_code] { exit_code = observe_study(*a); });
 }

@@ -9,6 +9,7 @@
 #include "apps/cli/report.hpp"
 #include "panto/io/atomic_file.hpp"
 #include "panto/io/study.hpp"
+#include "panto/scene/observation_report.hpp"
 
 namespace panto::cli {
 namespace {
@@ -98,8 +99,8 @@ std::string table_of(const TwinResult& r) {
   const auto pad = [](const std::string& text, size_t width) {
     return text + std::string(width - std::min(width, letters(text)), ' ');
   };
-  std::string text = fmt::format("{}: RMS error over {} runs, {:.1f} s\n\n", r.model,
-                                 r.rows.size(), r.seconds);
+  std::string text =
+      fmt::format("{}: RMS error over {} runs, {:.1f} s\n\n", r.model, r.rows.size(), r.seconds);
   text += fmt::format("  {} {} {} {:>8}", pad("filter", filter), pad("sensors", sensors),
                       pad("error", error), "rate");
   for (size_t i = 0; i < r.channels.size(); ++i)
@@ -112,17 +113,17 @@ std::string table_of(const TwinResult& r) {
                         c.rate_hz > 0 ? fmt::format("{:g} Hz", c.rate_hz) : "own");
     const bool none = c.runs == c.diverged;
     for (size_t i = 0; i < r.channels.size(); ++i)
-      text += fmt::format(" {:>22}", none           ? (c.failed == c.runs ? "fails" : "diverges")
-                                     : c.runs > 1 ? fmt::format("{:.5g} ± {:.2g}", c.rmse_mean[i],
-                                                                c.rmse_std[i])
-                                                  : fmt::format("{:.6g}", c.rmse_mean[i]));
+      text += fmt::format(
+          " {:>22}", none         ? (c.failed == c.runs ? "fails" : "diverges")
+                     : c.runs > 1 ? fmt::format("{:.5g} ± {:.2g}", c.rmse_mean[i], c.rmse_std[i])
+                                  : fmt::format("{:.6g}", c.rmse_mean[i]));
     if (none)
       text += fmt::format(" {:>6} {:>6} {:>6} {:>6}", "", "", "", "");
     else
       text += fmt::format(" {:>6.3f} {:>6.3g} {:>6.3g} {:>6.2f}", c.coverage95, c.nees, c.nis_mean,
                           c.whiteness);
-    text += fmt::format(" {:>9} {:>8.3g}\n", fmt::format("{}/{}", c.diverged, c.runs),
-                        c.us_per_step);
+    text +=
+        fmt::format(" {:>9} {:>8.3g}\n", fmt::format("{}/{}", c.diverged, c.runs), c.us_per_step);
   }
   return text;
 }
@@ -152,6 +153,11 @@ int observe_study(const ObserveStudyArguments& a) {
   notes.append(result.diagnostics());
   if (!result.ok()) return fail(notes, a.json);
   if (!a.out.empty()) notes.append(write_text_atomically(a.out, csv_of(*result)));
+  if (!a.view.empty()) {
+    scene::Report report = scene::report_of_observation(*result);
+    scene::add_notes(notes, report);
+    notes.append(write_page(report, a.view));
+  }
   if (!notes.ok()) return fail(notes, a.json);
   if (!a.out.empty()) note("wrote " + a.out);
   print(notes);

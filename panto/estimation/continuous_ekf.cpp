@@ -7,7 +7,7 @@ namespace panto {
 
 namespace {
 
-constexpr double kConverged = 1e-11;  // of a correction
+constexpr double kConverged = 1e-9;  // of a correction
 constexpr int kIterations = 30;
 
 View view(const Eigen::VectorXd& x) { return {x.data(), static_cast<size_t>(x.size())}; }
@@ -18,8 +18,7 @@ ContinuousEkf::ContinuousEkf(Mechanism& mechanism, const FilterOptions& options,
                              std::vector<double> densities, bool inertial)
     : Filter(mechanism, options), mechanism_(mechanism), inertial_(inertial), n_(mechanism.size()) {
   const int np = mechanism.coordinates(), nz = mechanism.speeds();
-  for (auto* m : {&p_, &p1_, &rate_, &constant_, &f_, &noise_, &information_, &left_,
-                  &product_})
+  for (auto* m : {&p_, &p1_, &rate_, &constant_, &f_, &noise_, &information_, &left_, &product_})
     m->setZero(n_, n_);
   h_.setZero(std::max(1, mechanism.sensors()), n_);
   for (int i = 0; i < nz; ++i)
@@ -53,11 +52,10 @@ void ContinuousEkf::covariance_rate(const Eigen::MatrixXd& p, Eigen::MatrixXd& r
 // rate_now_: accelerations that the inertial terms are taken at; then f(x).
 Status ContinuousEkf::evaluate(double t, MutableView x) noexcept {
   const auto np = static_cast<size_t>(mechanism_.coordinates());
-  const Status moving =
-      inertial_ ? mechanism_.inertial_derivative(t, x, view(rate_now_).subspan(np), f_)
-                : mechanism_.derivative(t, x, f_);
-  if (moving == Status::kOk)
-    mechanism_.rates(x, {rate_now_.data(), static_cast<size_t>(n_)});
+  const Status moving = inertial_
+                            ? mechanism_.inertial_derivative(t, x, view(rate_now_).subspan(np), f_)
+                            : mechanism_.derivative(t, x, f_);
+  if (moving == Status::kOk) mechanism_.rates(x, {rate_now_.data(), static_cast<size_t>(n_)});
   return moving;
 }
 
@@ -113,8 +111,7 @@ Status ContinuousEkf::advance(double dt, std::span<const int> sensors, View y) n
     if (status == Status::kOk) status = mechanism_.sense_jacobian(t_, x_, sensors, h_);
     if (status != Status::kOk) return status;
     for (Eigen::Index i = 0; i < m; ++i) {
-      weight_(i) =
-          1 / (variance_[static_cast<size_t>(sensors[static_cast<size_t>(i)])] * dt);
+      weight_(i) = 1 / (variance_[static_cast<size_t>(sensors[static_cast<size_t>(i)])] * dt);
       information_.noalias() += weight_(i) * h_.row(i).transpose() * h_.row(i);
     }
   }

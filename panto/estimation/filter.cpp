@@ -50,10 +50,10 @@ Status Filter::start(double t, View x, const Eigen::MatrixXd& p) {
   t_ = t;
   std::copy(x.begin(), x.end(), x_.begin());
   process_factor_ = 1;
-  for (int i = 0; i < system_.sensors(); ++i) variance_[static_cast<size_t>(i)] = system_.variance(i);
+  for (int i = 0; i < system_.sensors(); ++i)
+    variance_[static_cast<size_t>(i)] = system_.variance(i);
   const Eigen::Index n = system_.size();
-  if (p.rows() != n || p.cols() != n || !p.allFinite() ||
-      !p.isApprox(p.transpose(), 1e-9))
+  if (p.rows() != n || p.cols() != n || !p.allFinite() || !p.isApprox(p.transpose(), 1e-9))
     return Status::kBadArgument;
   const Status settled = system_.settle(t, x_);
   return settled == Status::kOk ? set_covariance(p) : settled;

@@ -18,12 +18,14 @@ class Index3Plant {
                             MutableView v, MutableView a) noexcept;
 
  private:
+  [[nodiscard]] bool linearise(const Point& x, double h) noexcept;
+  void border() noexcept;
 
   Workspace& workspace_;
   int nv_, nc_;
   std::vector<int> rows_;  // independent position rows
   Eigen::VectorXd q_, q0_, v_, v0_, a_, a0_, lambda_, step_, zero_, right_, solution_;
-  Eigen::MatrixXd left_, mass_;
+  Eigen::MatrixXd left_, mass_, g_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
   Residual residual_;
   Tangent tangent_;

@@ -184,8 +184,8 @@ Status Mechanism::accelerate(double t, MutableView x) noexcept {
     for (int i = 0; i < nf_; ++i) force_[at(z[at(i)])] = x[at(at_force_ + i)];
     workspace_.set_added_forces(force_);
   }
-  const Status status = workspace_.accelerations(t, v(x), u_, u_rate_,
-                                                 x.subspan(at(nq_ + nv_), at(nv_)));
+  const Status status =
+      workspace_.accelerations(t, v(x), u_, u_rate_, x.subspan(at(nq_ + nv_), at(nv_)));
   if (status == Status::kOk) set_done(x, Done::kAccelerations);
   return status;
 }
@@ -279,9 +279,9 @@ Status Mechanism::step(double t, double dt, MutableView x, MutableView out) noex
     std::fill(force_.begin(), force_.end(), 0.0);
     for (int i = 0; i < nf_; ++i) force_[at(z[at(i)])] = x[at(at_force_ + i)];
     inputs_at(t + dt);
-    const Status s = index3_->step(t, dt, u_, u_rate_, force_, out.first(at(nq_)),
-                                   out.subspan(at(nq_), at(nv_)),
-                                   out.subspan(at(nq_ + nv_), at(nv_)));
+    const Status s =
+        index3_->step(t, dt, u_, u_rate_, force_, out.first(at(nq_)), out.subspan(at(nq_), at(nv_)),
+                      out.subspan(at(nq_ + nv_), at(nv_)));
     set_done(out, Done::kNothing);
     return s == Status::kOk ? close(t + dt, out) : s;
   }
@@ -445,8 +445,8 @@ void Mechanism::convective(double t, View q, const Eigen::VectorXd& w,
   p.a = acceleration_;
   workspace_.residual(p, false, gamma_residual_);
   gamma_residual_.phi_ddot *= -1;
-  workspace_.complete(Level::kAcceleration,
-                      {gamma_residual_.phi_ddot.data(), lambda_.size()}, acceleration_);
+  workspace_.complete(Level::kAcceleration, {gamma_residual_.phi_ddot.data(), lambda_.size()},
+                      acceleration_);
   workspace_.inertia_forces(q, speed_, acceleration_, force_);
   for (int i = 0; i < nz_; ++i) {
     out(i) = 0;
@@ -546,8 +546,7 @@ void Mechanism::process_noise(double t, double dt, View x, Eigen::MatrixXd& out)
   (void)t;
   out.setZero();
   noise_.setZero();
-  for (int i = 0; i < nz_; ++i)
-    noise_(i, i) = entry(options_.acceleration_noise, i);
+  for (int i = 0; i < nz_; ++i) noise_(i, i) = entry(options_.acceleration_noise, i);
   // Forces at inputs: z̈ = M̄⁻¹ Rᵀ b u.
   if (!options_.input_noise.empty() && reduced_mass(x) == Status::kOk) {
     for (const InputNoise& n : options_.input_noise)
@@ -576,8 +575,7 @@ void Mechanism::process_noise(double t, double dt, View x, Eigen::MatrixXd& out)
     if (np_ == nz_) out.block(0, 0, np_, np_).diagonal() = h * h * h / 3 * noise_.diagonal();
   }
   const int d = np_ + nz_;
-  for (int i = 0; i < nf_; ++i)
-    out(d + i, d + i) = h * entry(options_.force_walk, i);
+  for (int i = 0; i < nf_; ++i) out(d + i, d + i) = h * entry(options_.force_walk, i);
   for (size_t i = 0; i < sensors_.size(); ++i)
     if (bias_of_[i] >= 0) {
       const int k = d + nf_ + bias_of_[i];

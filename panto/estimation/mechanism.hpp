@@ -63,7 +63,8 @@ struct MechanismOptions {
   // Generalised forces at the independent speeds as random walks; their noise is a variance of δz̈ per second.
   bool forces = false;
   std::vector<double> force_walk{0.0};
-  double fixed_point_tolerance = 1e-13;  // of the trapezoidal iteration; unscented points differ by little, and their weights are large
+  double fixed_point_tolerance =
+      1e-13;  // of the trapezoidal iteration; unscented points differ by little, and their weights are large
 };
 
 class Index3Plant;
@@ -169,7 +170,7 @@ class Mechanism final : public System {
   std::vector<int> bias_of_;  // sensor -> bias state, -1: none
   MechanismOptions options_;
   int nq_, nv_, np_, nz_, nf_, nb_ = 0, n_ = 0, storage_ = 0, at_level_ = 0, at_force_ = 0,
-      at_bias_ = 0;
+                               at_bias_ = 0;
   ReducedTangent motion_;
   bool worn_ = false, outside_inputs_ = false;
   double best_conditioning_ = 0;

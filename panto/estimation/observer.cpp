@@ -56,9 +56,8 @@ bool sigma_point(const std::string& name) {
 
 bool positive(const std::vector<double>& values, size_t count, bool zero_allowed) {
   if (values.size() != 1 && values.size() != count) return false;
-  return std::all_of(values.begin(), values.end(), [&](double e) {
-    return std::isfinite(e) && (zero_allowed ? e >= 0 : e > 0);
-  });
+  return std::all_of(values.begin(), values.end(),
+                     [&](double e) { return std::isfinite(e) && (zero_allowed ? e >= 0 : e > 0); });
 }
 
 }  // namespace
@@ -170,8 +169,7 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
     u.bias_walk = s.bias_walk;
     if (s.bias_sigma < 0 || s.bias_walk < 0)
       notes.error(804, s.loc, fmt::format("sensor \"{}\": negative bias settings", s.name));
-    if (!sigma_point(info.name) && info.name != "particle" &&
-        out.kind == OutputKind::kMultiplier)
+    if (!sigma_point(info.name) && info.name != "particle" && out.kind == OutputKind::kMultiplier)
       notes.error(805, s.loc,
                   fmt::format("sensor \"{}\" reads a constraint force, which {} cannot linearise; "
                               "use a sigma-point filter, \"ukf\"",
@@ -197,9 +195,9 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
                 "\"trapezoidal\"");
   if (m.scheme == Scheme::kIndex3 && (sigma_point(info.name) || info.name == "cekf" ||
                                       info.name == "iekf" || info.name == "particle"))
-    notes.error(805, settings.loc,
-                fmt::format("scheme \"index3\" is for the error-state filters, not for {}",
-                            info.name));
+    notes.error(
+        805, settings.loc,
+        fmt::format("scheme \"index3\" is for the error-state filters, not for {}", info.name));
   for (const auto& [name, density] : settings.input_noise) {
     int input = -1;
     std::vector<std::string> inputs;
@@ -207,9 +205,8 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
       inputs.push_back(model.inputs[i].name);
       if (model.inputs[i].name == name) input = static_cast<int>(i);
     }
-    const bool force = std::any_of(model.actuators.begin(), model.actuators.end(), [&](auto& a) {
-      return a.input == input && a.group < 0;
-    });
+    const bool force = std::any_of(model.actuators.begin(), model.actuators.end(),
+                                   [&](auto& a) { return a.input == input && a.group < 0; });
     if (input < 0 || !force || !(density >= 0)) {
       notes.error(806, settings.loc,
                   fmt::format("noise of input \"{}\": {}", name,
@@ -237,8 +234,9 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   demand(s.force_walk, nz, true, "force walk");
   if (s.sigma.alpha <= 0 || s.sigma.beta < s.sigma.alpha * s.sigma.alpha || s.sigma.w0 < 0 ||
       s.sigma.w0 >= 1)
-    notes.error(804, settings.loc,
-                "sigma points: alpha must be positive, beta at least alpha^2, w0 from 0 to below 1");
+    notes.error(
+        804, settings.loc,
+        "sigma points: alpha must be positive, beta at least alpha^2, w0 from 0 to below 1");
   if (!notes.ok()) return notes;
   m.acceleration_noise = s.acceleration_noise;
   m.force_walk = s.force_walk;

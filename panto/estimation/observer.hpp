@@ -23,9 +23,9 @@ struct FilterInfo {
 const std::vector<FilterInfo>& filters();
 
 struct SensorSettings {
-  std::string name;  // a sensor or output of the model
-  double sigma = 0;  // standard deviation of a reading; 0: the model's `noise`
-  double rate = 0;   // readings per second; 0: the model's `rate`
+  std::string name;                      // a sensor or output of the model
+  double sigma = 0;                      // standard deviation of a reading; 0: the model's `noise`
+  double rate = 0;                       // readings per second; 0: the model's `rate`
   double bias_sigma = 0, bias_walk = 0;  // bias estimated, where bias_sigma > 0
   Loc loc{};
 };
@@ -41,12 +41,13 @@ struct ObserverSettings {
   std::vector<double> sigma_coordinates, sigma_speeds, sigma_forces;
   // Spectral density of acceleration noise, one or one per independent speed.
   std::vector<double> acceleration_noise;
-  std::vector<double> force_walk;  // variance of δz̈ per second
+  std::vector<double> force_walk;                           // variance of δz̈ per second
   std::vector<std::pair<std::string, double>> input_noise;  // input, spectral density
   SigmaOptions sigma;
   FilterOptions options;
-  int iterations = 3;        // iterated filter
-  double constraint = 1e-6;  // iterated filter: standard deviation of the constraints, lengths of the mechanism
+  int iterations = 3;  // iterated filter
+  double constraint =
+      1e-6;  // iterated filter: standard deviation of the constraints, lengths of the mechanism
   int particles = 1000;
   std::uint64_t seed = 1;  // of the particle filter
   Loc loc{};

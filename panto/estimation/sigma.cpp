@@ -252,8 +252,7 @@ Status SigmaFilter::correct(std::span<const int> sensors, View y) noexcept {
   Eigen::Index used = 0;
   for (Eigen::Index k = 0; k < m; ++k) {
     const int sensor = sensors[static_cast<size_t>(k)];
-    const double r = variance_[static_cast<size_t>(sensor)],
-                 s = dy_.row(k).squaredNorm() + r,
+    const double r = variance_[static_cast<size_t>(sensor)], s = dy_.row(k).squaredNorm() + r,
                  e = system_.innovation(sensor, y[static_cast<size_t>(k)], e_(k) + mean_y_(k));
     if (!std::isfinite(e) || !std::isfinite(s)) return Status::kNotFinite;
     if (!note(sensor, e, s)) continue;
@@ -275,8 +274,7 @@ Status SigmaFilter::correct(std::span<const int> sensors, View y) noexcept {
     gain.noalias() = dx_ * dy.transpose();
     Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(py);
     if (llt.info() != Eigen::Success) return Status::kSingular;
-    for (Eigen::Index k = 0; k < used; ++k)
-      innovations_.log_determinant += 2 * std::log(py(k, k));
+    for (Eigen::Index k = 0; k < used; ++k) innovations_.log_determinant += 2 * std::log(py(k, k));
     // K = Pxy Py⁻¹
     py.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(gain);
     py.triangularView<Eigen::Lower>().solveInPlace<Eigen::OnTheRight>(gain);

@@ -25,7 +25,8 @@ struct SigmaOptions {
 struct SigmaPoints {
   Eigen::MatrixXd c;
   Eigen::VectorXd mean, spread;  // weights of the mean; weights (>= 0) of deviations in covariances
-  double centre = 0;  // kUnscented: deviations are counted from the centre, and the mean's own deviation has this weight, β - α²
+  double centre =
+      0;  // kUnscented: deviations are counted from the centre, and the mean's own deviation has this weight, β - α²
   bool from_centre = false;
 };
 SigmaPoints sigma_points(const SigmaOptions& options, int n);

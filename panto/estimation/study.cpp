@@ -75,11 +75,34 @@ StudyFilter read_filter(const Node& node, Diagnostics& d) {
     out.settings.loc = node.loc;
     return out;
   }
-  if (!r.keys({"name", "filter", "model", "sensors", "errors", "scheme", "jacobian", "rate_terms",
-               "noise_form", "sigma_coordinates", "sigma_speeds", "sigma_forces",
-               "acceleration_noise", "force_walk", "input_noise", "alpha", "beta", "kappa", "w0",
-               "square_root", "redraw", "gate", "adapt_process", "adapt_sensors", "iterations",
-               "constraint", "particles", "seed"}))
+  if (!r.keys({"name",
+               "filter",
+               "model",
+               "sensors",
+               "errors",
+               "scheme",
+               "jacobian",
+               "rate_terms",
+               "noise_form",
+               "sigma_coordinates",
+               "sigma_speeds",
+               "sigma_forces",
+               "acceleration_noise",
+               "force_walk",
+               "input_noise",
+               "alpha",
+               "beta",
+               "kappa",
+               "w0",
+               "square_root",
+               "redraw",
+               "gate",
+               "adapt_process",
+               "adapt_sensors",
+               "iterations",
+               "constraint",
+               "particles",
+               "seed"}))
     return out;
   out.settings = read_observer_settings(r);
   out.name = name_or(node, out.settings.filter);
@@ -96,8 +119,8 @@ ObserverSettings read_observer_settings(const StudyReader& r) {
   s.loc = r.loc();
   if (const std::string* filter = r.text("filter")) s.filter = *filter;
   named(r, "scheme", scheme_named, "\"euler\", \"trapezoidal\", \"rk4\", \"index3\"", s.scheme);
-  named(r, "jacobian", jacobian_named,
-        "\"constant\", \"first_order\", \"second_order\", \"exact\"", s.jacobian);
+  named(r, "jacobian", jacobian_named, "\"constant\", \"first_order\", \"second_order\", \"exact\"",
+        s.jacobian);
   std::optional<NoiseForm> form;
   named(r, "noise_form", noise_form_named, "\"van_loan\", \"diagonal\"", form);
   if (form) s.noise_form = *form;

@@ -32,7 +32,7 @@ struct ModelError {
 };
 
 struct StudyFilter {
-  std::string name;  // in tables; default: the filter's
+  std::string name;   // in tables; default: the filter's
   std::string model;  // the observer's model; empty: the study's
   ObserverSettings settings;
   std::vector<std::string> sensors, errors;  // only with these; empty: with all
@@ -43,12 +43,13 @@ struct ObserveStudy {
   std::string model;           // of the truth
   std::string observer_model;  // empty: as the truth
   std::vector<Override> truth_set, observer_set;
-  std::string integrator;      // of the truth; empty: variable step, 1e-10
+  std::string integrator;  // of the truth; empty: variable step, 1e-10
   double until = 10, dt = 0.005;
   std::vector<std::uint64_t> seeds{1};
   NoiseStream noise = NoiseStream::kCounter;
-  std::vector<std::string> channels;  // outputs to compare; empty: the model's independent coordinates
-  std::vector<double> rates_hz;       // of all sensors of a set; empty: each its own
+  std::vector<std::string>
+      channels;                  // outputs to compare; empty: the model's independent coordinates
+  std::vector<double> rates_hz;  // of all sensors of a set; empty: each its own
   std::vector<SensorSet> sensors;
   std::vector<ModelError> errors;
   std::vector<StudyFilter> filters;

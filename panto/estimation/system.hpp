@@ -41,8 +41,7 @@ class System {
   [[nodiscard]] virtual Status sense(double t, MutableView x, std::span<const int> sensors,
                                      MutableView y) noexcept = 0;
   // H = ∂y/∂w, a row per sensor asked for; after sense() at the same x.
-  [[nodiscard]] virtual Status sense_jacobian(double t, MutableView x,
-                                              std::span<const int> sensors,
+  [[nodiscard]] virtual Status sense_jacobian(double t, MutableView x, std::span<const int> sensors,
                                               Eigen::MatrixXd& h) noexcept = 0;
   [[nodiscard]] virtual double variance(int sensor) const noexcept = 0;
   // Reading minus expectation, on the circle where the sensor is an angle.

@@ -42,8 +42,8 @@ std::vector<Override> merged(std::initializer_list<const std::vector<Override>*>
   std::vector<Override> out;
   for (const auto* list : lists)
     for (const Override& o : *list) {
-      const auto same = std::find_if(out.begin(), out.end(),
-                                     [&](const Override& e) { return e.name == o.name; });
+      const auto same =
+          std::find_if(out.begin(), out.end(), [&](const Override& e) { return e.name == o.name; });
       if (same == out.end())
         out.push_back(o);
       else
@@ -68,7 +68,7 @@ struct Group {
   const Truth* truth = nullptr;
   std::shared_ptr<const Model> model;
   std::vector<int> channels;  // outputs of the observer's model
-  std::vector<int> every;     // per sensor: reading every so many steps, where the study has no rates
+  std::vector<int> every;  // per sensor: reading every so many steps, where the study has no rates
 };
 
 class Twin {
@@ -84,8 +84,7 @@ class Twin {
     prepare();
     if (!notes_.ok()) return notes_;
     simulate_all();
-    out_.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    out_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (!failure_.empty()) {
       notes_.error(804, groups_.front().filter->loc, failure_);
       return notes_;
@@ -98,8 +97,8 @@ class Twin {
   // Models are loaded once per cell; what they say is said once.
   void remark(const Diagnostics& found) {
     for (const Diagnostic& d : found.items()) {
-      const bool said = std::any_of(
-          notes_.items().begin(), notes_.items().end(), [&](const Diagnostic& e) {
+      const bool said =
+          std::any_of(notes_.items().begin(), notes_.items().end(), [&](const Diagnostic& e) {
             return e.id == d.id && e.message == d.message && e.loc.line == d.loc.line &&
                    e.loc.file == d.loc.file;
           });
@@ -130,7 +129,7 @@ class Twin {
               std::find(taken.begin(), taken.end(), f.name) != taken.end())
             continue;
           taken.push_back(f.name);
-          const std::string name = !f.model.empty()               ? f.model
+          const std::string name = !f.model.empty()                 ? f.model
                                    : !study_.observer_model.empty() ? study_.observer_model
                                                                     : study_.model;
           auto& model = models[name];
@@ -208,8 +207,9 @@ class Twin {
     for (const Output& o : m.outputs)
       if (o.kind == OutputKind::kChannel && o.channel.kind == ChannelKind::kCoordinate &&
           o.order == Order::kValue &&
-          std::none_of(m.sensors.begin(), m.sensors.end(),
-                       [&](const Sensor& e) { return &m.outputs[static_cast<size_t>(e.output)] == &o; }))
+          std::none_of(m.sensors.begin(), m.sensors.end(), [&](const Sensor& e) {
+            return &m.outputs[static_cast<size_t>(e.output)] == &o;
+          }))
         out_.channels.push_back(o.name);
     if (out_.channels.empty())
       for (const Output& o : m.outputs) out_.channels.push_back(o.name);
@@ -237,8 +237,7 @@ class Twin {
       g.channels.push_back(k);
     }
     // One observer is made here for its messages.
-    Result<std::unique_ptr<Observer>> observer =
-        Observer::create(m, nominal(m), f.settings, s.use);
+    Result<std::unique_ptr<Observer>> observer = Observer::create(m, nominal(m), f.settings, s.use);
     if (!observer) {
       remark(observer.diagnostics());
       return false;
@@ -337,8 +336,8 @@ class Twin {
     const std::vector<int> every =
         study_.rates_hz.empty()
             ? g.every
-            : std::vector<int>(m, static_cast<int>(std::lround(
-                                      1 / (study_.rates_hz[rate] * study_.dt))));
+            : std::vector<int>(
+                  m, static_cast<int>(std::lround(1 / (study_.rates_hz[rate] * study_.dt))));
     if (series != nullptr) begin(g, row, *series);
     int k = 0;
     for (; k < steps_ && status == Status::kOk; ++k) {
@@ -346,9 +345,9 @@ class Twin {
       for (size_t i = 0; i < m; ++i)
         if ((k + 1) % every[i] == 0) {
           which[count] = static_cast<int>(i);
-          values[count++] = g.truth->sensors[i][static_cast<size_t>(k) + 1] +
-                            mechanism.sensor(static_cast<int>(i)).sigma *
-                                noise[static_cast<size_t>(k)][i];
+          values[count++] =
+              g.truth->sensors[i][static_cast<size_t>(k) + 1] +
+              mechanism.sensor(static_cast<int>(i)).sigma * noise[static_cast<size_t>(k)][i];
         }
       const auto before = std::chrono::steady_clock::now();
       status = filter.step(study_.dt, {which.data(), count}, {values.data(), count});
@@ -450,8 +449,7 @@ class Twin {
     for (int i = 0; i < nz; ++i) {
       const int dof = zv[static_cast<size_t>(i)], t = other(dof);
       if (t < 0) return false;
-      e(np + i) =
-          truth.v[static_cast<size_t>(t)][k] - mechanism.v(x)[static_cast<size_t>(dof)];
+      e(np + i) = truth.v[static_cast<size_t>(t)][k] - mechanism.v(x)[static_cast<size_t>(dof)];
     }
     observer.filter().covariance(p);
     const Eigen::LLT<Eigen::MatrixXd> llt(p.topLeftCorner(n, n));
@@ -533,10 +531,8 @@ class Twin {
       if (good > 0) {
         for (size_t k = 0; k < n; ++k) {
           cell.rmse_mean[k] /= good;
-          const double variance =
-              cell.rmse_std[k] / good - cell.rmse_mean[k] * cell.rmse_mean[k];
-          cell.rmse_std[k] =
-              good > 1 ? std::sqrt(std::max(0.0, variance) * good / (good - 1)) : 0;
+          const double variance = cell.rmse_std[k] / good - cell.rmse_mean[k] * cell.rmse_mean[k];
+          cell.rmse_std[k] = good > 1 ? std::sqrt(std::max(0.0, variance) * good / (good - 1)) : 0;
         }
         for (double* e : {&cell.coverage95, &cell.nees, &cell.nis_mean, &cell.whiteness})
           *e /= good;

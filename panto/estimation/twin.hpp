@@ -14,12 +14,14 @@ struct TwinRow {
   double rate_hz = 0;  // 0: sensors at rates of their own
   std::uint64_t seed = 0;
   std::vector<double> rmse;  // per channel, over all steps
-  double coverage95 = 0;     // share of steps with the truth inside the filter's own 95 % interval, mean of the channels
-  double nees = 0;  // eᵀ P⁻¹ e / n of coordinates and speeds, mean of the second half: 1 is consistent
-  double nis_mean = 0;     // normalised innovations squared per reading: 1 is consistent
-  double whiteness = 0;    // autocorrelation of the normalised innovations at lag 1
-  long rejected = 0;       // readings left out by the gate
-  bool diverged = false;   // failed, or error above the study's limit
+  double coverage95 =
+      0;  // share of steps with the truth inside the filter's own 95 % interval, mean of the channels
+  double nees =
+      0;  // eᵀ P⁻¹ e / n of coordinates and speeds, mean of the second half: 1 is consistent
+  double nis_mean = 0;          // normalised innovations squared per reading: 1 is consistent
+  double whiteness = 0;         // autocorrelation of the normalised innovations at lag 1
+  long rejected = 0;            // readings left out by the gate
+  bool diverged = false;        // failed, or error above the study's limit
   Status status = Status::kOk;  // of the step that failed
   double us_per_step = 0;
 };

@@ -202,7 +202,8 @@ Status Ode::linearise(double t, View x) noexcept {
   }
   for (int i = 0; i < nz_; ++i) f.row(nq_ + i) = da.row(zv[static_cast<size_t>(i)]);
   for (int j = 0; j < m; ++j)
-    reduce({f.col(j).data(), static_cast<size_t>(dynamic_size())}, view(d.reduced.col(j).data(), m));
+    reduce({f.col(j).data(), static_cast<size_t>(dynamic_size())},
+           view(d.reduced.col(j).data(), m));
   return d.reduced.allFinite() ? status : Status::kNotFinite;
 }
 

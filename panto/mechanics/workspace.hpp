@@ -119,7 +119,9 @@ class Workspace {
   void difference(View a, View b, MutableView step) const noexcept;
   void normalise(MutableView q) const noexcept;
   // Coordinate of the one-dof joint that a speed belongs to; of a ball joint, the first of its four.
-  [[nodiscard]] int coordinate_of(int dof) const { return dof_coordinate_[static_cast<size_t>(dof)]; }
+  [[nodiscard]] int coordinate_of(int dof) const {
+    return dof_coordinate_[static_cast<size_t>(dof)];
+  }
   // Inputs and their rates from the model's signals.
   virtual void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept = 0;
 

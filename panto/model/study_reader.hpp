@@ -37,7 +37,8 @@ class StudyReader {
   // One text or a list of them.
   [[nodiscard]] std::vector<std::string> texts(std::string_view key) const;
   // A list; nullptr with a message where the key holds something else.
-  const Node::Array* list(std::string_view key, const char* of) const;  // NOLINT(modernize-use-nodiscard)
+  const Node::Array* list(std::string_view key,
+                          const char* of) const;  // NOLINT(modernize-use-nodiscard)
   // name = number, where a dotted name without quotes is a table in a table.
   [[nodiscard]] std::vector<std::pair<std::string, double>> named(const Node& node,
                                                                   const std::string& key) const;

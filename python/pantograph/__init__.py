@@ -17,6 +17,14 @@ for _folder in ("models", "validation"):
         _os.environ.setdefault(f"PANTO_{_folder.upper()}", _data)
 
 from ._errors import Diagnostic, ModelError, ModelWarning, NumericalError  # noqa: E402
+from ._estimation import (  # noqa: E402
+    Observation,
+    ObservedCell,
+    ObservedRun,
+    ObservedSeries,
+    filters,
+    observe,
+)
 from ._identification import (  # noqa: E402
     FittedMode,
     Identification,
@@ -86,6 +94,10 @@ __all__ = [
     "ModelWarning",
     "Modes",
     "NumericalError",
+    "Observation",
+    "ObservedCell",
+    "ObservedRun",
+    "ObservedSeries",
     "Parameters",
     "PoseStudy",
     "Reproduced",
@@ -96,6 +108,7 @@ __all__ = [
     "Stats",
     "check",
     "equilibrium",
+    "filters",
     "identify",
     "import_urdf",
     "integrators",
@@ -106,6 +119,7 @@ __all__ = [
     "load",
     "models",
     "modes",
+    "observe",
     "poses",
     "read_run",
     "reproduce",

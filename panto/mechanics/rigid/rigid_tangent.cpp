@@ -283,11 +283,10 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
       d.eq.kin.velocities(d.v.data());
     }
     for (Eigen::Index i = 0; i < npv; ++i) {
-      const Dual rate =
-          all ? d.eq.phi_dot[static_cast<size_t>(i)]
-              : evaluate_channel<Depth::kRate>(d.eq.kin, c_,
-                                               model_.rows[static_cast<size_t>(i)].channel)
-                    .rate;
+      const Dual rate = all ? d.eq.phi_dot[static_cast<size_t>(i)]
+                            : evaluate_channel<Depth::kRate>(
+                                  d.eq.kin, c_, model_.rows[static_cast<size_t>(i)].channel)
+                                  .rate;
       for (int l = 0; l < count; ++l) out.phi_dot(i, base + l) = rate.v[l];
     }
     for (Eigen::Index i = 0; i < ny; ++i) {

@@ -603,7 +603,8 @@ void RigidWorkspace<S>::reduced_mass(Eigen::MatrixXd& mass) const noexcept {
     for (Eigen::Index j = 0; j <= i; ++j) {
       double sum = 0;
       for (Eigen::Index k = 0; k <= j; ++k)
-        sum += reduced_[static_cast<size_t>(i * nz + k)] * reduced_[static_cast<size_t>(j * nz + k)];
+        sum +=
+            reduced_[static_cast<size_t>(i * nz + k)] * reduced_[static_cast<size_t>(j * nz + k)];
       mass(i, j) = mass(j, i) = sum;
     }
 }

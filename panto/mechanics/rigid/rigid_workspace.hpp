@@ -21,7 +21,8 @@ class RigidWorkspace final : public Workspace {
   void residual(const Point& x, bool with_outputs, Residual& out) override;
   void tangent(const Point& x, const Blocks& blocks, Tangent& out) override;
   void along(const Point& x, Level level, const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv,
-             const Eigen::MatrixXd& da, std::span<const int> outputs, DirectionalTangent& out) override;
+             const Eigen::MatrixXd& da, std::span<const int> outputs,
+             DirectionalTangent& out) override;
   void readings(const Point& x, std::span<const int> outputs, MutableView y) noexcept override;
 
   void mass_matrix(View q, Eigen::MatrixXd& mass) override;
