@@ -23,6 +23,22 @@ bool cholesky(const Eigen::MatrixXd& p, Eigen::MatrixXd& l) noexcept {
   return true;
 }
 
+void noise_factor(const Eigen::MatrixXd& q, Eigen::MatrixXd& l) noexcept {
+  const Eigen::Index n = q.rows();
+  l.setZero();
+  for (Eigen::Index j = 0; j < n; ++j) {
+    double d = q(j, j);
+    for (Eigen::Index k = 0; k < j; ++k) d -= l(j, k) * l(j, k);
+    if (!(d > 1e-14 * q(j, j))) continue;
+    l(j, j) = std::sqrt(d);
+    for (Eigen::Index i = j + 1; i < n; ++i) {
+      double s = q(i, j);
+      for (Eigen::Index k = 0; k < j; ++k) s -= l(i, k) * l(j, k);
+      l(i, j) = s / l(j, j);
+    }
+  }
+}
+
 Filter::Filter(System& system, const FilterOptions& options)
     : system_(system),
       options_(options),

@@ -92,5 +92,7 @@ class Filter {
 
 // Lower Cholesky factor of the symmetric p into l. False: not positive definite. l may be p.
 [[nodiscard]] bool cholesky(const Eigen::MatrixXd& p, Eigen::MatrixXd& l) noexcept;
+// The same of a positive semidefinite q: an entry without noise of its own has a zero column.
+void noise_factor(const Eigen::MatrixXd& q, Eigen::MatrixXd& l) noexcept;
 
 }  // namespace panto

@@ -8,6 +8,7 @@
 
 #include "panto/estimation/continuous_ekf.hpp"
 #include "panto/estimation/ekf.hpp"
+#include "panto/estimation/particle.hpp"
 #include "panto/mechanics/assembly.hpp"
 
 namespace panto {
@@ -239,6 +240,9 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
       s.sigma.w0 >= 1)
     notes.error(804, settings.loc,
                 "sigma points: alpha must be positive, beta at least alpha^2, w0 from 0 to below 1");
+  if (info.name == "particle" && (s.particles < 2 || !(s.jitter >= 0 && s.jitter < 1)))
+    notes.error(804, settings.loc,
+                "particles: at least two are needed, and their jitter is from 0 to below 1");
   if (!notes.ok()) return notes;
   m.acceleration_noise = s.acceleration_noise;
   m.force_walk = s.force_walk;
@@ -258,6 +262,9 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
                                                               : SigmaSet::kUnscented;
     sigma.square_root = sigma.square_root || info.name.starts_with("sr_");
     o->filter_ = std::make_unique<SigmaFilter>(*o->mechanism_, s.options, sigma);
+  } else if (info.name == "particle") {
+    o->filter_ = std::make_unique<ParticleFilter>(*o->mechanism_, s.options,
+                                                  ParticleOptions{s.particles, s.seed, s.jitter});
   } else {
     o->filter_ = std::make_unique<Ekf>(*o->mechanism_, s.options);
   }

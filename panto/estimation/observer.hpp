@@ -49,6 +49,7 @@ struct ObserverSettings {
   double constraint = 1e-6;  // iterated filter: standard deviation of the constraints, lengths of the mechanism
   int particles = 1000;
   std::uint64_t seed = 1;  // of the particle filter
+  double jitter = 0.05;    // of particles drawn anew, share of the standard deviation
   Loc loc{};
 };
 
