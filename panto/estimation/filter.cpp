@@ -43,7 +43,8 @@ Filter::Filter(System& system, const FilterOptions& options)
     : system_(system),
       options_(options),
       x_(static_cast<size_t>(system.storage()), 0.0),
-      next_(x_.size(), 0.0) {
+      next_(x_.size(), 0.0),
+      measured_(system.sensors() - system.constraints()) {
   const auto m = static_cast<size_t>(system.sensors());
   innovations_.sensor.reserve(m);
   innovations_.value.reserve(m);
@@ -52,6 +53,8 @@ Filter::Filter(System& system, const FilterOptions& options)
   for (int i = 0; i < system.sensors(); ++i) variance_.push_back(system.variance(i));
   q_.setZero(system.size(), system.size());
   change_ = q_;
+  all_sensors_.reserve(m);
+  all_y_.reserve(m);
 }
 
 bool Filter::keep_predictions() {
@@ -91,6 +94,16 @@ Status Filter::step(double dt, std::span<const int> sensors, View y) noexcept {
   innovations_.sensor.clear();
   innovations_.value.clear();
   innovations_.variance.clear();
+  if (system_.constraints() > 0) {
+    all_sensors_.assign(sensors.begin(), sensors.end());
+    all_y_.assign(y.begin(), y.end());
+    for (int i = measured_; i < system_.sensors(); ++i) {
+      all_sensors_.push_back(i);
+      all_y_.push_back(0);
+    }
+    sensors = all_sensors_;
+    y = all_y_;
+  }
   Status status = advance(dt, sensors, y);
   if (status != Status::kOk) return status;
   status = system_.settle(t_ + dt, next_);
@@ -114,6 +127,7 @@ Status Filter::step(double dt, std::span<const int> sensors, View y) noexcept {
 }
 
 bool Filter::note(int sensor, double value, double s) noexcept {
+  if (constraint(sensor)) return true;
   if (options_.gate > 0 && value * value > options_.gate * options_.gate * s) {
     ++innovations_.rejected;
     return false;
@@ -126,7 +140,7 @@ bool Filter::note(int sensor, double value, double s) noexcept {
 }
 
 void Filter::adapt(int sensor, double value, double s) noexcept {
-  if (options_.adapt_sensors <= 0) return;
+  if (options_.adapt_sensors <= 0 || constraint(sensor)) return;
   // E e² = s = (state's part) + r: what e² leaves beside the state's part is the sensor's.
   double& r = variance_[static_cast<size_t>(sensor)];
   const double from_state = s - r, floor = 0.01 * system_.variance(sensor);

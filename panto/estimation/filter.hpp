@@ -71,7 +71,8 @@ class Filter {
   // Both at once, for filters that cannot part them.
   [[nodiscard]] virtual Status advance(double dt, std::span<const int> sensors, View y) noexcept;
 
-  // Notes one innovation with its variance s and the part r of it that is the sensor's. False: the gate leaves it out.
+  [[nodiscard]] bool constraint(int sensor) const noexcept { return sensor >= measured_; }
+  // Notes one innovation with its variance s. False: the gate leaves it out. Constraints pass unnoted.
   bool note(int sensor, double value, double s) noexcept;
   void adapt(int sensor, double value, double s) noexcept;
 
@@ -88,6 +89,10 @@ class Filter {
 
  private:
   int reframed_ = 0;
+  int measured_;  // sensors before the constraints
+  // The readings of a step with the constraints behind them.
+  std::vector<int> all_sensors_;
+  std::vector<double> all_y_;
 };
 
 // Lower Cholesky factor of the symmetric p into l. False: not positive definite. l may be p.

@@ -418,6 +418,18 @@ Status Mechanism::derivative(double t, MutableView x, Eigen::MatrixXd& out) noex
   return Status::kOk;
 }
 
+Status Mechanism::whole(double t, MutableView x, Eigen::MatrixXd& b) noexcept {
+  const Status s = close(t, x);
+  if (s != Status::kOk) return s;
+  motion_.velocities(point(t, x));
+  const int d = np_ + nz_, added = n_ - d;
+  b.setZero(2 * nv_ + added, n_);
+  b.topLeftCorner(nv_, d) = motion_.dq();
+  b.block(nv_, 0, nv_, d) = motion_.dv();
+  b.bottomRightCorner(added, added).setIdentity();
+  return b.allFinite() ? Status::kOk : Status::kNotFinite;
+}
+
 void Mechanism::rates(View x, MutableView rate) const noexcept {
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
   for (int i = 0; i < np_; ++i) rate[at(i)] = x[at(nq_ + zp[at(i)])];

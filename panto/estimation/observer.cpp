@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "panto/estimation/continuous_ekf.hpp"
@@ -240,6 +241,9 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
       s.sigma.w0 >= 1)
     notes.error(804, settings.loc,
                 "sigma points: alpha must be positive, beta at least alpha^2, w0 from 0 to below 1");
+  if (info.name == "iekf" && (s.iterations < 1 || !(s.constraint > 0)))
+    notes.error(804, settings.loc,
+                "iekf: at least one iteration, and a positive standard deviation of constraints");
   if (info.name == "particle" && (s.particles < 2 || !(s.jitter >= 0 && s.jitter < 1)))
     notes.error(804, settings.loc,
                 "particles: at least two are needed, and their jitter is from 0 to below 1");
@@ -265,6 +269,10 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   } else if (info.name == "particle") {
     o->filter_ = std::make_unique<ParticleFilter>(*o->mechanism_, s.options,
                                                   ParticleOptions{s.particles, s.seed, s.jitter});
+  } else if (info.name == "iekf") {
+    o->constrained_ = std::make_unique<AllCoordinates>(*o->mechanism_, s.constraint);
+    o->system_ = o->constrained_.get();
+    o->filter_ = std::make_unique<Ekf>(*o->constrained_, s.options, s.iterations);
   } else {
     o->filter_ = std::make_unique<Ekf>(*o->mechanism_, s.options);
   }
@@ -311,8 +319,33 @@ Status Observer::start(double t) {
 }
 
 Status Observer::start(double t, View q, View v) {
-  mechanism_->pack(q, v, x_);
+  system_->pack(q, v, x_);
+  if (constrained_) {
+    mechanism_->initial_covariance(settings_.sigma_coordinates, settings_.sigma_speeds,
+                                   settings_.sigma_forces, p_);
+    const Status status = constrained_->initial_covariance(t, x_, p_, p0_);
+    if (status != Status::kOk) return status;
+  }
   return filter_->start(t, x_, p0_);
+}
+
+Status Observer::outputs(std::span<const int> outputs, MutableView y, MutableView sigma) {
+  const double t = filter_->time();
+  std::copy(filter_->state().begin(), filter_->state().end(), x_.begin());
+  Status status = system_->outputs(t, x_, outputs, y);
+  if (status != Status::kOk) return status;
+  h_.setZero(static_cast<Eigen::Index>(outputs.size()), system_->size());
+  status = system_->outputs_jacobian(t, x_, outputs, h_);
+  if (status != Status::kOk) return status;
+  filter_->covariance(p_);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto row = h_.row(static_cast<Eigen::Index>(i));
+    const Output& output = workspace_->model().outputs[static_cast<size_t>(outputs[i])];
+    sigma[i] = output.kind == OutputKind::kMultiplier
+                   ? std::numeric_limits<double>::infinity()
+                   : std::sqrt(std::max(0.0, row.dot(p_ * row.transpose())));
+  }
+  return Status::kOk;
 }
 
 }  // namespace panto
