@@ -60,6 +60,7 @@ Filter::Filter(System& system, const FilterOptions& options)
 bool Filter::keep_predictions() {
   keep_ = true;
   prediction_.x.assign(x_.size(), 0.0);
+  prediction_.correction.assign(static_cast<size_t>(system_.size()), 0.0);
   prediction_.p.setZero(system_.size(), system_.size());
   prediction_.cross = prediction_.p;
   return true;
@@ -110,9 +111,11 @@ Status Filter::step(double dt, std::span<const int> sensors, View y) noexcept {
   if (status != Status::kOk) return status;
   for (double e : next_)
     if (!std::isfinite(e)) return Status::kNotFinite;
+  if (keep_) system_.difference(next_, prediction_.x, prediction_.correction);
   std::swap(x_, next_);
   t_ += dt;
-  if (system_.worn()) {
+  changed_ = system_.worn();
+  if (changed_) {
     status = system_.reframe(t_, x_, change_);
     if (status == Status::kOk) reframe(change_);
     ++reframed_;

@@ -102,8 +102,9 @@ class Mechanism final : public ModelSystem {
                                MutableView y) noexcept override;
   [[nodiscard]] Status outputs_jacobian(double t, MutableView x, std::span<const int> outputs,
                                         Eigen::MatrixXd& h) noexcept override;
-  // All that changes with w: ∂(δq, δv)/∂w at x, then a row per added state (2 nv + their number, size()).
-  [[nodiscard]] Status whole(double t, MutableView x, Eigen::MatrixXd& b) noexcept;
+  // ∂(δq, δv)/∂w at x, then a row per added state (2 nv + their number, size()).
+  [[nodiscard]] Status whole(double t, MutableView x, Eigen::MatrixXd& b) noexcept override;
+  void adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& change) noexcept override;
   // Inputs at t.
   [[nodiscard]] View inputs(double t) noexcept {
     inputs_at(t);
@@ -162,6 +163,8 @@ class Mechanism final : public ModelSystem {
   void inputs_at(double t) noexcept;
   // Rᵀ (M c + k) for independent speeds w at the closed q: quadratic in w.
   void convective(double t, View q, const Eigen::VectorXd& w, Eigen::VectorXd& out) noexcept;
+  // Forces and their rows of the change of coordinates: their work stays.
+  void carry_forces(MutableView x, Eigen::MatrixXd& change) noexcept;
   // RᵀMR at x, factorised.
   [[nodiscard]] Status reduced_mass(View x) noexcept;
 

@@ -64,6 +64,16 @@ class System {
     (void)t, (void)x, (void)change;
     return Status::kOk;
   }
+  // For smoothers, which come back to states in free entries that are no longer the present ones. b: all that changes with w at x, ∂/∂w, not only
+  // the free entries; later adopt() gives x and T such that w_present = T w. Systems without reframe() need neither: b is empty.
+  [[nodiscard]] virtual Status whole(double t, MutableView x, Eigen::MatrixXd& b) noexcept {
+    (void)t, (void)x;
+    b.resize(0, 0);
+    return Status::kOk;
+  }
+  virtual void adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& change) noexcept {
+    (void)b, (void)x, (void)change;
+  }
 };
 
 // A system that is a model: state arrays start with all coordinates and speeds.

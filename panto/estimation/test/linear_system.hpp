@@ -3,6 +3,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "panto/estimation/filter.hpp"
@@ -10,52 +11,45 @@
 
 namespace panto::test {
 
-// A point on a line driven by white acceleration noise of density s; sensors: rows of h.
+// x <- F x + noise of covariance Q, both by the length of the step; sensors: rows of h with variances r.
 class LinearSystem final : public System {
  public:
-  LinearSystem(double density, const Eigen::MatrixXd& h, const Eigen::VectorXd& r)
-      : density_(density), h_(h), r_(r) {}
+  using Matrix = std::function<Eigen::MatrixXd(double)>;
+  LinearSystem(Matrix f, Matrix q, const Eigen::MatrixXd& h, const Eigen::VectorXd& r)
+      : f_(std::move(f)), q_(std::move(q)), h_(h), r_(r), n_(static_cast<int>(h.cols())) {}
 
-  [[nodiscard]] static Eigen::MatrixXd f(double dt) {
-    Eigen::MatrixXd f(2, 2);
-    f << 1, dt, 0, 1;
-    return f;
-  }
-  [[nodiscard]] Eigen::MatrixXd q(double dt) const {
-    Eigen::MatrixXd q(2, 2);
-    q << dt * dt * dt / 3, dt * dt / 2, dt * dt / 2, dt;
-    return density_ * q;
-  }
+  [[nodiscard]] Eigen::MatrixXd f(double dt) const { return f_(dt); }
+  [[nodiscard]] Eigen::MatrixXd q(double dt) const { return q_(dt); }
   [[nodiscard]] const Eigen::MatrixXd& h() const { return h_; }
   [[nodiscard]] const Eigen::VectorXd& r() const { return r_; }
 
-  [[nodiscard]] int storage() const override { return 2; }
-  [[nodiscard]] int size() const override { return 2; }
+  [[nodiscard]] int storage() const override { return n_; }
+  [[nodiscard]] int size() const override { return n_; }
   [[nodiscard]] int sensors() const override { return static_cast<int>(h_.rows()); }
   void move(View x, View w, MutableView out) noexcept override {
-    for (size_t i = 0; i < 2; ++i) out[i] = x[i] + w[i];
+    for (size_t i = 0; i < x.size(); ++i) out[i] = x[i] + w[i];
   }
   void difference(View a, View b, MutableView w) noexcept override {
-    for (size_t i = 0; i < 2; ++i) w[i] = a[i] - b[i];
+    for (size_t i = 0; i < a.size(); ++i) w[i] = a[i] - b[i];
   }
   [[nodiscard]] Status settle(double, MutableView) noexcept override { return Status::kOk; }
   [[nodiscard]] Status step(double, double dt, MutableView x, MutableView out) noexcept override {
-    out[0] = x[0] + dt * x[1];
-    out[1] = x[1];
+    const Eigen::VectorXd next = f_(dt) * Eigen::Map<const Eigen::VectorXd>(x.data(), n_);
+    std::copy(next.begin(), next.end(), out.begin());
     return Status::kOk;
   }
   [[nodiscard]] Status transition(double, double dt, MutableView, MutableView,
                                   Eigen::MatrixXd& out) noexcept override {
-    out = f(dt);
+    out = f_(dt);
     return Status::kOk;
   }
   void process_noise(double, double dt, View, Eigen::MatrixXd& out) noexcept override {
-    out = q(dt);
+    out = q_(dt);
   }
   [[nodiscard]] Status sense(double, MutableView x, std::span<const int> sensors,
                              MutableView y) noexcept override {
     for (size_t i = 0; i < sensors.size(); ++i)
-      y[i] = h_(sensors[i], 0) * x[0] + h_(sensors[i], 1) * x[1];
+      y[i] = h_.row(sensors[i]).dot(Eigen::Map<const Eigen::VectorXd>(x.data(), n_));
     return Status::kOk;
   }
   [[nodiscard]] Status sense_jacobian(double, MutableView, std::span<const int> sensors,
@@ -67,10 +61,28 @@ class LinearSystem final : public System {
   [[nodiscard]] double variance(int sensor) const noexcept override { return r_(sensor); }
 
  private:
-  double density_;
+  Matrix f_, q_;
   Eigen::MatrixXd h_;
   Eigen::VectorXd r_;
+  int n_;
 };
+
+// A point on a line: position and speed.
+inline Eigen::MatrixXd point_transition(double dt) {
+  return (Eigen::MatrixXd(2, 2) << 1, dt, 0, 1).finished();
+}
+// White acceleration noise of density 1.
+inline Eigen::MatrixXd white_acceleration(double dt) {
+  return (Eigen::MatrixXd(2, 2) << dt * dt * dt / 3, dt * dt / 2, dt * dt / 2, dt).finished();
+}
+
+inline LinearSystem two_sensors(double density = 0.8) {
+  Eigen::MatrixXd h(2, 2);
+  h << 1, 0, 0.3, 1;
+  return {point_transition,
+          [density](double dt) -> Eigen::MatrixXd { return density * white_acceleration(dt); }, h,
+          Eigen::Vector2d(0.04, 0.09)};
+}
 
 // One step of a run: its length and the readings at its end.
 struct LinearStep {
@@ -89,7 +101,8 @@ inline std::vector<LinearStep> linear_run(const LinearSystem& system, int steps,
   for (int k = 0; k < steps; ++k) {
     LinearStep s;
     s.dt = 0.05 + 0.1 * uniform(seed, 1, static_cast<std::uint64_t>(k));
-    const Eigen::Matrix2d l = system.q(s.dt).llt().matrixL();
+    Eigen::MatrixXd l(2, 2);
+    noise_factor(system.q(s.dt), l);
     x = system.f(s.dt) * x + l * Eigen::Vector2d(z(), z());
     for (int i = 0; i < system.sensors(); ++i)
       if ((k + i) % (i + 2) == 0 || k % 7 == 3) {
@@ -101,8 +114,10 @@ inline std::vector<LinearStep> linear_run(const LinearSystem& system, int steps,
   return run;
 }
 
-// Kalman's filter and the smoother of Rauch, Tung and Striebel as in textbooks.
+// Kalman's filter and the smoother of Rauch, Tung and Striebel as in textbooks. reused: the readings are expected without the noise of the step,
+// which is what sigma points say that are not drawn anew; the gain is then not optimal unless there is no noise.
 struct Textbook {
+  bool reused = false;
   std::vector<Eigen::VectorXd> x, predicted;
   std::vector<Eigen::MatrixXd> p, predicted_p, f;
   double nis = 0;  // of the last step
@@ -133,11 +148,12 @@ struct Textbook {
         r(i, i) = system.r()(sensor);
         e(i) = s.y[static_cast<size_t>(i)] - h.row(i).dot(m);
       }
-      const Eigen::MatrixXd i_s = (h * v * h.transpose() + r).inverse(),
-                            k = v * h.transpose() * i_s;
-      nis = e.dot(i_s * e);
+      const Eigen::MatrixXd known = reused ? v - system.q(s.dt) : v,
+                            spread = h * known * h.transpose() + r,
+                            k = known * h.transpose() * spread.inverse();
+      nis = e.dot(spread.inverse() * e);
       m += k * e;
-      v -= k * h * v;
+      v -= k * spread * k.transpose();
     }
     x.push_back(m);
     p.push_back(v);
@@ -155,11 +171,5 @@ struct Textbook {
     }
   }
 };
-
-inline LinearSystem two_sensors() {
-  Eigen::MatrixXd h(2, 2);
-  h << 1, 0, 0.3, 1;
-  return {0.8, h, Eigen::Vector2d(0.04, 0.09)};
-}
 
 }  // namespace panto::test
