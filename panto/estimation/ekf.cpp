@@ -60,9 +60,11 @@ Status Ekf::correct(std::span<const int> sensors, View y) noexcept {
       if (!std::isfinite(e)) return Status::kNotFinite;
       if (last) {
         if (!note(sensor, e, s)) continue;
-        innovations_.nis += e * e / s;
-        innovations_.log_determinant += std::log(s);
-      } else if (options_.gate > 0 && e * e > options_.gate * options_.gate * s) {
+        if (!constraint(sensor)) {
+          innovations_.nis += e * e / s;
+          innovations_.log_determinant += std::log(s);
+        }
+      } else if (options_.gate > 0 && !constraint(sensor) && e * e > options_.gate * options_.gate * s) {
         continue;
       }
       gain_ = ph_ / s;

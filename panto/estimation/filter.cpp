@@ -23,11 +23,28 @@ bool cholesky(const Eigen::MatrixXd& p, Eigen::MatrixXd& l) noexcept {
   return true;
 }
 
+void noise_factor(const Eigen::MatrixXd& q, Eigen::MatrixXd& l) noexcept {
+  const Eigen::Index n = q.rows();
+  l.setZero();
+  for (Eigen::Index j = 0; j < n; ++j) {
+    double d = q(j, j);
+    for (Eigen::Index k = 0; k < j; ++k) d -= l(j, k) * l(j, k);
+    if (!(d > 1e-14 * q(j, j))) continue;
+    l(j, j) = std::sqrt(d);
+    for (Eigen::Index i = j + 1; i < n; ++i) {
+      double s = q(i, j);
+      for (Eigen::Index k = 0; k < j; ++k) s -= l(i, k) * l(j, k);
+      l(i, j) = s / l(j, j);
+    }
+  }
+}
+
 Filter::Filter(System& system, const FilterOptions& options)
     : system_(system),
       options_(options),
       x_(static_cast<size_t>(system.storage()), 0.0),
-      next_(x_.size(), 0.0) {
+      next_(x_.size(), 0.0),
+      measured_(system.sensors() - system.constraints()) {
   const auto m = static_cast<size_t>(system.sensors());
   innovations_.sensor.reserve(m);
   innovations_.value.reserve(m);
@@ -36,11 +53,14 @@ Filter::Filter(System& system, const FilterOptions& options)
   for (int i = 0; i < system.sensors(); ++i) variance_.push_back(system.variance(i));
   q_.setZero(system.size(), system.size());
   change_ = q_;
+  all_sensors_.reserve(m);
+  all_y_.reserve(m);
 }
 
 bool Filter::keep_predictions() {
   keep_ = true;
   prediction_.x.assign(x_.size(), 0.0);
+  prediction_.correction.assign(static_cast<size_t>(system_.size()), 0.0);
   prediction_.p.setZero(system_.size(), system_.size());
   prediction_.cross = prediction_.p;
   return true;
@@ -75,15 +95,27 @@ Status Filter::step(double dt, std::span<const int> sensors, View y) noexcept {
   innovations_.sensor.clear();
   innovations_.value.clear();
   innovations_.variance.clear();
+  if (system_.constraints() > 0) {
+    all_sensors_.assign(sensors.begin(), sensors.end());
+    all_y_.assign(y.begin(), y.end());
+    for (int i = measured_; i < system_.sensors(); ++i) {
+      all_sensors_.push_back(i);
+      all_y_.push_back(0);
+    }
+    sensors = all_sensors_;
+    y = all_y_;
+  }
   Status status = advance(dt, sensors, y);
   if (status != Status::kOk) return status;
   status = system_.settle(t_ + dt, next_);
   if (status != Status::kOk) return status;
   for (double e : next_)
     if (!std::isfinite(e)) return Status::kNotFinite;
+  if (keep_) system_.difference(next_, prediction_.x, prediction_.correction);
   std::swap(x_, next_);
   t_ += dt;
-  if (system_.worn()) {
+  changed_ = system_.worn();
+  if (changed_) {
     status = system_.reframe(t_, x_, change_);
     if (status == Status::kOk) reframe(change_);
     ++reframed_;
@@ -98,6 +130,7 @@ Status Filter::step(double dt, std::span<const int> sensors, View y) noexcept {
 }
 
 bool Filter::note(int sensor, double value, double s) noexcept {
+  if (constraint(sensor)) return true;
   if (options_.gate > 0 && value * value > options_.gate * options_.gate * s) {
     ++innovations_.rejected;
     return false;
@@ -110,7 +143,7 @@ bool Filter::note(int sensor, double value, double s) noexcept {
 }
 
 void Filter::adapt(int sensor, double value, double s) noexcept {
-  if (options_.adapt_sensors <= 0) return;
+  if (options_.adapt_sensors <= 0 || constraint(sensor)) return;
   // E e² = s = (state's part) + r: what e² leaves beside the state's part is the sensor's.
   double& r = variance_[static_cast<size_t>(sensor)];
   const double from_state = s - r, floor = 0.01 * system_.variance(sensor);

@@ -28,9 +28,10 @@ struct Innovations {
   std::vector<double> value, variance;
 };
 
-// What a smoother needs of one step: the prediction, its covariance, and the covariance of old state and prediction.
+// What a smoother needs of one step, in the free entries before a change: the prediction, its covariance, the covariance of old state and
+// prediction, and what the readings changed, state ⊖ prediction.
 struct Prediction {
-  std::vector<double> x;
+  std::vector<double> x, correction;
   Eigen::MatrixXd p, cross;
 };
 
@@ -57,6 +58,9 @@ class Filter {
   [[nodiscard]] double sensor_variance(int i) const { return variance_[static_cast<size_t>(i)]; }
   // How often other independent coordinates were chosen.
   [[nodiscard]] int reframed() const { return reframed_; }
+  // Whether the last step did, and T of it: w_new = T w_old.
+  [[nodiscard]] bool changed() const { return changed_; }
+  [[nodiscard]] const Eigen::MatrixXd& change() const { return change_; }
 
   // Keeps the last prediction for smoothers; not all filters can (false).
   [[nodiscard]] virtual bool keep_predictions();
@@ -71,7 +75,8 @@ class Filter {
   // Both at once, for filters that cannot part them.
   [[nodiscard]] virtual Status advance(double dt, std::span<const int> sensors, View y) noexcept;
 
-  // Notes one innovation with its variance s and the part r of it that is the sensor's. False: the gate leaves it out.
+  [[nodiscard]] bool constraint(int sensor) const noexcept { return sensor >= measured_; }
+  // Notes one innovation with its variance s. False: the gate leaves it out. Constraints pass unnoted.
   bool note(int sensor, double value, double s) noexcept;
   void adapt(int sensor, double value, double s) noexcept;
 
@@ -88,9 +93,16 @@ class Filter {
 
  private:
   int reframed_ = 0;
+  bool changed_ = false;
+  int measured_;  // sensors before the constraints
+  // The readings of a step with the constraints behind them.
+  std::vector<int> all_sensors_;
+  std::vector<double> all_y_;
 };
 
 // Lower Cholesky factor of the symmetric p into l. False: not positive definite. l may be p.
 [[nodiscard]] bool cholesky(const Eigen::MatrixXd& p, Eigen::MatrixXd& l) noexcept;
+// The same of a positive semidefinite q: an entry without noise of its own has a zero column.
+void noise_factor(const Eigen::MatrixXd& q, Eigen::MatrixXd& l) noexcept;
 
 }  // namespace panto

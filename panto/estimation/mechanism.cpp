@@ -425,6 +425,18 @@ Status Mechanism::derivative(double t, MutableView x, Eigen::MatrixXd& out) noex
   return Status::kOk;
 }
 
+Status Mechanism::whole(double t, MutableView x, Eigen::MatrixXd& b) noexcept {
+  const Status s = close(t, x);
+  if (s != Status::kOk) return s;
+  motion_.velocities(point(t, x));
+  const int d = np_ + nz_, added = n_ - d;
+  b.setZero(2 * nv_ + added, n_);
+  b.topLeftCorner(nv_, d) = motion_.dq();
+  b.block(nv_, 0, nv_, d) = motion_.dv();
+  b.bottomRightCorner(added, added).setIdentity();
+  return b.allFinite() ? Status::kOk : Status::kNotFinite;
+}
+
 void Mechanism::rates(View x, MutableView rate) const noexcept {
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
   for (int i = 0; i < np_; ++i) rate[at(i)] = x[at(nq_ + zp[at(i)])];
@@ -739,18 +751,29 @@ Status Mechanism::reframe(double t, MutableView x, Eigen::MatrixXd& change) noex
   const int d = np_ + nz_;
   for (int i = 0; i < np_; ++i) change.row(i).head(d) = motion_.dq().row(zp[at(i)]);
   for (int i = 0; i < nz_; ++i) change.row(np_ + i).head(d) = motion_.dv().row(zv[at(i)]);
-  if (nf_ > 0) {
-    // The work of the forces stays: f_oldᵀ δz_old = f_newᵀ δz_new.
-    const auto speeds = change.block(np_, np_, nz_, nz_);
-    change.block(d, d, nf_, nf_) = speeds;
-    for (int i = 0; i < nf_; ++i) added_(i) = x[at(at_force_ + i)];
-    reduced_ = speeds.transpose();
-    force_lu_.compute(reduced_);
-    for (int i = 0; i < nf_; ++i) correction_(i) = added_(i);
-    added_ = force_lu_.solve(correction_.head(nf_));
-    for (int i = 0; i < nf_; ++i) x[at(at_force_ + i)] = added_(i);
-  }
+  carry_forces(x, change);
   return change.allFinite() ? Status::kOk : Status::kNotFinite;
+}
+
+// f_oldᵀ δz_old = f_newᵀ δz_new.
+void Mechanism::carry_forces(MutableView x, Eigen::MatrixXd& change) noexcept {
+  if (nf_ == 0) return;
+  const int d = np_ + nz_;
+  const auto speeds = change.block(np_, np_, nz_, nz_);
+  change.block(d, d, nf_, nf_) = speeds;
+  reduced_ = speeds.transpose();
+  force_lu_.compute(reduced_);
+  for (int i = 0; i < nf_; ++i) correction_(i) = x[at(at_force_ + i)];
+  added_ = force_lu_.solve(correction_.head(nf_));
+  for (int i = 0; i < nf_; ++i) x[at(at_force_ + i)] = added_(i);
+}
+
+void Mechanism::adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& change) noexcept {
+  const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
+  for (int i = 0; i < np_; ++i) change.row(i) = b.row(zp[at(i)]);
+  for (int i = 0; i < nz_; ++i) change.row(np_ + i) = b.row(nv_ + zv[at(i)]);
+  change.bottomRows(nf_ + nb_) = b.bottomRows(nf_ + nb_);
+  carry_forces(x, change);
 }
 
 }  // namespace panto

@@ -69,7 +69,7 @@ struct MechanismOptions {
 
 class Index3Plant;
 
-class Mechanism final : public System {
+class Mechanism final : public ModelSystem {
  public:
   // The workspace must outlive this object, be of the observer's parameters, and have its partition chosen.
   Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors, const MechanismOptions& options);
@@ -83,15 +83,13 @@ class Mechanism final : public System {
   [[nodiscard]] int speeds() const { return nz_; }
   [[nodiscard]] Workspace& workspace() const { return workspace_; }
   [[nodiscard]] const UsedSensor& sensor(int i) const { return sensors_[static_cast<size_t>(i)]; }
-  // "theta", "theta_dot", "force theta", "bias crank_gyro": what the entries of w are.
-  [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] std::vector<std::string> names() const override;
 
   // A new start: the partition may have been chosen anew.
   void forget() noexcept;
-  // State with these coordinates and speeds; forces and biases zero.
-  void pack(View q, View v, MutableView x) const noexcept;
-  [[nodiscard]] View q(View x) const { return x.first(static_cast<size_t>(nq_)); }
-  [[nodiscard]] View v(View x) const {
+  void pack(View q, View v, MutableView x) const noexcept override;
+  [[nodiscard]] View q(View x) const override { return x.first(static_cast<size_t>(nq_)); }
+  [[nodiscard]] View v(View x) const override {
     return x.subspan(static_cast<size_t>(nq_), static_cast<size_t>(nv_));
   }
   [[nodiscard]] View a(View x) const {
@@ -103,12 +101,18 @@ class Mechanism final : public System {
   [[nodiscard]] View biases(View x) const {
     return x.subspan(static_cast<size_t>(at_bias_), static_cast<size_t>(nb_));
   }
-  // Settles x with its accelerations and evaluates outputs of the model (no biases).
   [[nodiscard]] Status outputs(double t, MutableView x, std::span<const int> outputs,
-                               MutableView y) noexcept;
-  // Their derivatives by w, as sense_jacobian() for sensors; after outputs().
+                               MutableView y) noexcept override;
   [[nodiscard]] Status outputs_jacobian(double t, MutableView x, std::span<const int> outputs,
-                                        Eigen::MatrixXd& h) noexcept;
+                                        Eigen::MatrixXd& h) noexcept override;
+  // ∂(δq, δv)/∂w at x, then a row per added state (2 nv + their number, size()).
+  [[nodiscard]] Status whole(double t, MutableView x, Eigen::MatrixXd& b) noexcept override;
+  void adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& change) noexcept override;
+  // Inputs at t.
+  [[nodiscard]] View inputs(double t) noexcept {
+    inputs_at(t);
+    return u_;
+  }
   // A = ∂(ż, z̈)/∂(z, ż) at x.
   [[nodiscard]] Status derivative(double t, MutableView x, Eigen::MatrixXd& a) noexcept;
   // The same from the inertia terms alone: -M̄⁻¹ 2Γ(z̈) and -M̄⁻¹ Γ(ż), Γ the connection of the reduced mass (OBS-6); stiffness, damping and the
@@ -162,6 +166,8 @@ class Mechanism final : public System {
   void inputs_at(double t) noexcept;
   // Rᵀ (M c + k) for independent speeds w at the closed q: quadratic in w.
   void convective(double t, View q, const Eigen::VectorXd& w, Eigen::VectorXd& out) noexcept;
+  // Forces and their rows of the change of coordinates: their work stays.
+  void carry_forces(MutableView x, Eigen::MatrixXd& change) noexcept;
   // RᵀMR at x, factorised.
   [[nodiscard]] Status reduced_mass(View x) noexcept;
 

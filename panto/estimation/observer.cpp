@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "panto/estimation/continuous_ekf.hpp"
 #include "panto/estimation/ekf.hpp"
+#include "panto/estimation/particle.hpp"
 #include "panto/mechanics/assembly.hpp"
 
 namespace panto {
@@ -234,9 +236,14 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   demand(s.force_walk, nz, true, "force walk");
   if (s.sigma.alpha <= 0 || s.sigma.beta < s.sigma.alpha * s.sigma.alpha || s.sigma.w0 < 0 ||
       s.sigma.w0 >= 1)
-    notes.error(
-        804, settings.loc,
-        "sigma points: alpha must be positive, beta at least alpha^2, w0 from 0 to below 1");
+    notes.error(804, settings.loc,
+                "sigma points: alpha must be positive, beta at least alpha^2, w0 from 0 to below 1");
+  if (info.name == "iekf" && (s.iterations < 1 || !(s.constraint > 0)))
+    notes.error(804, settings.loc,
+                "iekf: at least one iteration, and a positive standard deviation of constraints");
+  if (info.name == "particle" && (s.particles < 2 || !(s.jitter >= 0 && s.jitter < 1)))
+    notes.error(804, settings.loc,
+                "particles: at least two are needed, and their jitter is from 0 to below 1");
   if (!notes.ok()) return notes;
   m.acceleration_noise = s.acceleration_noise;
   m.force_walk = s.force_walk;
@@ -256,6 +263,13 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
                                                               : SigmaSet::kUnscented;
     sigma.square_root = sigma.square_root || info.name.starts_with("sr_");
     o->filter_ = std::make_unique<SigmaFilter>(*o->mechanism_, s.options, sigma);
+  } else if (info.name == "particle") {
+    o->filter_ = std::make_unique<ParticleFilter>(*o->mechanism_, s.options,
+                                                  ParticleOptions{s.particles, s.seed, s.jitter});
+  } else if (info.name == "iekf") {
+    o->constrained_ = std::make_unique<AllCoordinates>(*o->mechanism_, s.constraint);
+    o->system_ = o->constrained_.get();
+    o->filter_ = std::make_unique<Ekf>(*o->constrained_, s.options, s.iterations);
   } else {
     o->filter_ = std::make_unique<Ekf>(*o->mechanism_, s.options);
   }
@@ -304,27 +318,31 @@ Status Observer::start(double t) {
 Status Observer::start(double t, View q, View v) {
   workspace_->choose_partition(t, q, true);
   mechanism_->forget();
-  mechanism_->pack(q, v, x_);
+  system_->pack(q, v, x_);
+  if (constrained_) {
+    mechanism_->initial_covariance(settings_.sigma_coordinates, settings_.sigma_speeds,
+                                   settings_.sigma_forces, p_);
+    const Status status = constrained_->initial_covariance(t, x_, p_, p0_);
+    if (status != Status::kOk) return status;
+  }
   return filter_->start(t, x_, p0_);
 }
 
 Status Observer::outputs(std::span<const int> outputs, MutableView y, MutableView sigma) {
-  const View x = filter_->state();
-  std::copy(x.begin(), x.end(), x_.begin());
   const double t = filter_->time();
-  Status status = mechanism_->outputs(t, x_, outputs, y);
+  std::copy(filter_->state().begin(), filter_->state().end(), x_.begin());
+  Status status = system_->outputs(t, x_, outputs, y);
   if (status != Status::kOk) return status;
-  if (h_.rows() < static_cast<Eigen::Index>(outputs.size()))
-    h_.setZero(static_cast<Eigen::Index>(outputs.size()), mechanism_->size());
-  status = mechanism_->outputs_jacobian(t, x_, outputs, h_);
+  h_.setZero(static_cast<Eigen::Index>(outputs.size()), system_->size());
+  status = system_->outputs_jacobian(t, x_, outputs, h_);
   if (status != Status::kOk) return status;
   filter_->covariance(p_);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto row = h_.row(static_cast<Eigen::Index>(i));
-    double variance = 0;
-    for (Eigen::Index a = 0; a < p_.rows(); ++a)
-      for (Eigen::Index b = 0; b < p_.cols(); ++b) variance += row(a) * p_(a, b) * row(b);
-    sigma[i] = std::sqrt(std::max(0.0, variance));
+    const Output& output = workspace_->model().outputs[static_cast<size_t>(outputs[i])];
+    sigma[i] = output.kind == OutputKind::kMultiplier
+                   ? std::numeric_limits<double>::infinity()
+                   : std::sqrt(std::max(0.0, row.dot(p_ * row.transpose())));
   }
   return Status::kOk;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "panto/base/diagnostics.hpp"
+#include "panto/estimation/constrained.hpp"
 #include "panto/estimation/mechanism.hpp"
 #include "panto/estimation/sigma.hpp"
 
@@ -50,6 +51,7 @@ struct ObserverSettings {
       1e-6;  // iterated filter: standard deviation of the constraints, lengths of the mechanism
   int particles = 1000;
   std::uint64_t seed = 1;  // of the particle filter
+  double jitter = 0.05;    // of particles drawn anew, share of the standard deviation
   Loc loc{};
 };
 
@@ -63,11 +65,12 @@ class Observer {
                                                   const std::vector<SensorSettings>& sensors);
 
   [[nodiscard]] Filter& filter() { return *filter_; }
-  [[nodiscard]] System& system() { return *system_; }
+  // What the filter runs on: the mechanism, or (iekf) all its coordinates.
+  [[nodiscard]] ModelSystem& system() { return *system_; }
   [[nodiscard]] Mechanism& mechanism() { return *mechanism_; }
   [[nodiscard]] Workspace& workspace() { return *workspace_; }
   [[nodiscard]] const FilterInfo& info() const { return *info_; }
-  // Covariance that start() begins with.
+  // Covariance that start() begins with; iekf: that the last start() began with.
   [[nodiscard]] const Eigen::MatrixXd& initial_covariance() const { return p0_; }
   // What was chosen where the settings left it open.
   [[nodiscard]] const ObserverSettings& settings() const { return settings_; }
@@ -75,7 +78,8 @@ class Observer {
   // At the model's initial state, or at these coordinates and speeds.
   [[nodiscard]] Status start(double t = 0);
   [[nodiscard]] Status start(double t, View q, View v);
-  // Outputs of the model at the present estimate, and their standard deviations by the filter's covariance.
+  // Outputs of the model at the present estimate and their standard deviations √(H P Hᵀ), the same way for every filter; infinite where an output
+  // reads a constraint force, which has no derivative. Allocates when their number changes.
   [[nodiscard]] Status outputs(std::span<const int> outputs, MutableView y, MutableView sigma);
 
  private:
@@ -85,8 +89,8 @@ class Observer {
   ObserverSettings settings_;
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<Mechanism> mechanism_;
-  std::unique_ptr<System> constrained_;  // of the iterated filter
-  System* system_ = nullptr;
+  std::unique_ptr<AllCoordinates> constrained_;  // of the iterated filter
+  ModelSystem* system_ = nullptr;
   std::unique_ptr<Filter> filter_;
   Eigen::VectorXd q_, v_;
   Eigen::MatrixXd p0_, p_, h_;

@@ -172,19 +172,7 @@ Status SigmaFilter::predict(double dt) noexcept {
 Status SigmaFilter::advance(double dt, std::span<const int> sensors, View y) noexcept {
   Status status = predict(dt);
   if (status != Status::kOk) return status;
-  // Factor of the noise; a state without noise has a zero row and column.
-  lq_.setZero();
-  for (int j = 0; j < n_; ++j) {
-    double d = q_(j, j);
-    for (int k = 0; k < j; ++k) d -= lq_(j, k) * lq_(j, k);
-    if (!(d > 1e-14 * q_(j, j))) continue;
-    lq_(j, j) = std::sqrt(d);
-    for (int i = j + 1; i < n_; ++i) {
-      double s = q_(i, j);
-      for (int k = 0; k < j; ++k) s -= lq_(i, k) * lq_(j, k);
-      lq_(i, j) = s / lq_(j, j);
-    }
-  }
+  noise_factor(q_, lq_);
   const auto columns = static_cast<Eigen::Index>(columns_);
   const bool predicted_covariance = keep_ || sensors.empty() || sigma_.redraw;
   if (predicted_covariance) {

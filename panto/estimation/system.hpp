@@ -4,6 +4,8 @@
 
 #include <Eigen/Core>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "panto/base/status.hpp"
 #include "panto/mechanics/workspace.hpp"
@@ -51,6 +53,9 @@ class System {
     return reading - expected;
   }
 
+  // The last so many sensors are constraints: every step reads them, as zero. They are neither gated nor reported.
+  [[nodiscard]] virtual int constraints() const noexcept { return 0; }
+
   // True when other free entries would describe the state better: then reframe() at a settled x gives it in the new ones, and T such that
   // w_new = T w_old.
   [[nodiscard]] virtual bool worn() const noexcept { return false; }
@@ -58,6 +63,34 @@ class System {
     (void)t, (void)x, (void)change;
     return Status::kOk;
   }
+  // For smoothers, which come back to states in free entries that are no longer the present ones. b: all that changes with w at x, ∂/∂w, not only
+  // the free entries; later adopt() gives x and T such that w_present = T w. Systems without reframe() need neither: b is empty.
+  [[nodiscard]] virtual Status whole(double t, MutableView x, Eigen::MatrixXd& b) noexcept {
+    (void)t, (void)x;
+    b.resize(0, 0);
+    return Status::kOk;
+  }
+  virtual void adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& change) noexcept {
+    (void)b, (void)x, (void)change;
+  }
+};
+
+// A system that is a model: state arrays start with all coordinates and speeds.
+class ModelSystem : public System {
+ public:
+  // What the entries of w are: "theta", "theta_dot", "force theta", "bias crank_gyro".
+  [[nodiscard]] virtual std::vector<std::string> names() const = 0;
+  // State with these coordinates and speeds; everything added to them is zero.
+  virtual void pack(View q, View v, MutableView x) const noexcept = 0;
+  [[nodiscard]] virtual View q(View x) const = 0;
+  [[nodiscard]] virtual View v(View x) const = 0;
+  // Settles x with its accelerations and evaluates outputs of the model (no biases).
+  [[nodiscard]] virtual Status outputs(double t, MutableView x, std::span<const int> outputs,
+                                       MutableView y) noexcept = 0;
+  // Their derivatives by w, as sense_jacobian() for sensors; after outputs().
+  [[nodiscard]] virtual Status outputs_jacobian(double t, MutableView x,
+                                                std::span<const int> outputs,
+                                                Eigen::MatrixXd& h) noexcept = 0;
 };
 
 }  // namespace panto
