@@ -82,7 +82,7 @@ class Mechanism final : public System {
   [[nodiscard]] int speeds() const { return nz_; }
   [[nodiscard]] Workspace& workspace() const { return workspace_; }
   [[nodiscard]] const UsedSensor& sensor(int i) const { return sensors_[static_cast<size_t>(i)]; }
-  // "theta", "theta_dot", "force theta", "bias crank_gyro": what the entries of w are.
+  // "theta", "theta_dot", "turn ball.wx", "ball.wx", "force theta", "bias crank_gyro": what the entries of w are, no two alike.
   [[nodiscard]] std::vector<std::string> names() const;
 
   // A new start: the partition may have been chosen anew.
