@@ -92,8 +92,12 @@ std::vector<std::string> Mechanism::names() const {
   std::vector<std::string> out;
   out.reserve(at(n_));
   for (int i : workspace_.independent_positions()) {
-    std::string name = m.speed_names[at(i)];  // "theta_dot", or "ball.wx": a turn about that axis
-    if (name.ends_with("_dot")) name.resize(name.size() - 4);
+    std::string name = m.speed_names[at(i)];  // "theta_dot", or "ball.wx"
+    if (name.ends_with("_dot")) {
+      name.resize(name.size() - 4);
+    } else {
+      name.insert(0, "turn ");
+    }
     out.push_back(name);
   }
   for (int i : workspace_.independent_speeds()) out.push_back(m.speed_names[at(i)]);

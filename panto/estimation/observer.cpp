@@ -161,7 +161,7 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
                out.channel.kind != ChannelKind::kSum;
     if (u.sigma == 0)
       for (const Sensor& e : model.sensors)
-        if (e.output == output) u.sigma = o->workspace_->number(e.noise);
+        if (e.output == output && e.noise >= 0) u.sigma = o->workspace_->number(e.noise);
     if (!(u.sigma > 0) || !std::isfinite(u.sigma))
       notes.error(803, s.loc,
                   fmt::format("sensor \"{}\": its standard deviation must be positive; give "

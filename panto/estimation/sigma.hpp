@@ -35,6 +35,7 @@ class SigmaFilter final : public Filter {
  public:
   SigmaFilter(System& system, const FilterOptions& options, const SigmaOptions& sigma);
   void covariance(Eigen::MatrixXd& p) const noexcept override;
+  [[nodiscard]] const SigmaOptions& sigma_options() const { return sigma_; }
 
  protected:
   [[nodiscard]] Status set_covariance(const Eigen::MatrixXd& p) override;
