@@ -7,14 +7,60 @@
 #include <string>
 
 #include "panto/base/contract.hpp"
+#include "panto/estimation/observer.hpp"
 #include "panto/io/load.hpp"
 #include "panto/mechanics/assembly.hpp"
 
 using namespace panto;
 
+namespace {
+
+// One step of a filter of that name with all encoders read, after some steps.
+int filter_step(const Model& model, const std::string& name) {
+  std::vector<SensorSettings> sensors;
+  for (const Sensor& s : model.sensors)
+    if (s.type == "encoder") {
+      SensorSettings e;
+      e.name = model.outputs[static_cast<size_t>(s.output)].name;
+      sensors.push_back(e);
+    }
+  ObserverSettings settings;
+  settings.filter = name;
+  Result<std::unique_ptr<Observer>> made =
+      Observer::create(model, nominal(model), settings, sensors);
+  if (!made) {
+    std::fputs(made.diagnostics().text().c_str(), stderr);
+    return 2;
+  }
+  Observer& observer = **made;
+  Filter& filter = observer.filter();
+  std::vector<int> which;
+  std::vector<double> y(sensors.size());
+  for (size_t i = 0; i < sensors.size(); ++i) which.push_back(static_cast<int>(i));
+  Status status = observer.start();
+  std::vector<double> x(filter.state().begin(), filter.state().end());
+  const auto step = [&] {
+    // Readings near what is expected, not equal to it.
+    std::copy(filter.state().begin(), filter.state().end(), x.begin());
+    (void)observer.system().sense(filter.time(), x, which, y);
+    for (double& e : y) e += 0.003;
+  };
+  for (int i = 0; i < 50 && status == Status::kOk; ++i) {
+    step();
+    status = filter.step(0.005, which, y);
+  }
+  step();
+  CALLGRIND_START_INSTRUMENTATION;
+  const Status last = filter.step(0.005, which, y);
+  CALLGRIND_STOP_INSTRUMENTATION;
+  return status == Status::kOk && last == Status::kOk ? 0 : 3;
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: instructions MODEL[:N] residual|tangent|forward\n");
+    std::fprintf(stderr, "usage: instructions MODEL[:N] residual|tangent|forward|FILTER\n");
     return 1;
   }
   std::string name = argv[1];
@@ -29,6 +75,8 @@ int main(int argc, char** argv) {
     std::fputs(model.diagnostics().text().c_str(), stderr);
     return 2;
   }
+  for (const FilterInfo& f : filters())
+    if (f.name == operation) return filter_step(*model, operation);
   const auto ws = Workspace::create(*model, nominal(*model));
   const Result<AssembledState> start = assemble(*ws);
   if (!start) {

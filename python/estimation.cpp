@@ -36,9 +36,8 @@ py::dict to_dict(const TwinResult& r) {
       channels[py::str(r.channels[i])] =
           py::make_tuple(array(s.truth[i]), array(s.estimate[i]), array(s.sigma[i]));
     for (size_t i = 0; i < s.sensors.size(); ++i)
-      innovations[py::str(s.sensors[i])] =
-          py::make_tuple(array(s.innovation_t[i]), array(s.innovation[i]),
-                         array(s.innovation_sigma[i]));
+      innovations[py::str(s.sensors[i])] = py::make_tuple(
+          array(s.innovation_t[i]), array(s.innovation[i]), array(s.innovation_sigma[i]));
     series.append(py::make_tuple(s.row, array(s.t), channels, innovations));
   }
   py::dict d;
@@ -53,7 +52,8 @@ py::dict to_dict(const TwinResult& r) {
   return d;
 }
 
-py::tuple observe(const ModelSpec& description, const std::optional<std::vector<std::uint64_t>>& seeds,
+py::tuple observe(const ModelSpec& description,
+                  const std::optional<std::vector<std::uint64_t>>& seeds,
                   std::optional<int> threads, bool series, py::object progress) {
   LoadedObserveStudy loaded = value_of(load_observe_study(description));
   if (seeds && seeds->empty()) throw py::value_error("seeds: at least one is needed");

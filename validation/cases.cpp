@@ -41,6 +41,9 @@ Rows fig12();
 Rows fig13();
 Rows fig14();
 Rows fig15();
+Rows fig16();
+Rows fig17();
+Rows fig18();
 Rows mechanisms();
 }  // namespace sanjurjo2017
 
@@ -77,6 +80,9 @@ std::span<const Case> cases() {
       Case{"sanjurjo2017", "fig14", "Error and 95 % interval of the UKF, gyro on the crank",
            sanjurjo2017::fig14},
       Case{"sanjurjo2017", "fig15", "Cost per step", sanjurjo2017::fig15},
+      Case{"sanjurjo2017", "fig16", "Observability, encoder on the crank", sanjurjo2017::fig16},
+      Case{"sanjurjo2017", "fig17", "Observability, gyro on the coupler", sanjurjo2017::fig17},
+      Case{"sanjurjo2017", "fig18", "Observability, gyro on the crank", sanjurjo2017::fig18},
       Case{"sanjurjo2017", "fig3", "RMS error, four-bar, encoder on the crank", sanjurjo2017::fig3},
       Case{"sanjurjo2017", "fig4", "RMS error, five-bar, encoders on the cranks",
            sanjurjo2017::fig4},

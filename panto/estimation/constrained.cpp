@@ -9,7 +9,8 @@ namespace panto {
 
 namespace {
 
-constexpr double kDefinite = 0.1;  // least standard deviation in all directions, of the constraints'
+constexpr double kDefinite =
+    0.1;  // least standard deviation in all directions, of the constraints'
 
 size_t at(int i) { return static_cast<size_t>(i); }
 
@@ -23,8 +24,7 @@ AllCoordinates::AllCoordinates(Mechanism& mechanism, double constraint)
       share_(constraint),
       constraint_(constraint * workspace_.length()),
       scale_(at(nv_), 1.0) {
-  PANTO_EXPECT(mechanism.size() == mechanism.coordinates() + mechanism.speeds(),
-               "no added states");
+  PANTO_EXPECT(mechanism.size() == mechanism.coordinates() + mechanism.speeds(), "no added states");
   const Model& m = workspace_.model();
   for (const Joint& j : m.joints)
     if (j.type == JointType::kPrismatic)
@@ -190,8 +190,7 @@ Status AllCoordinates::outputs(double t, MutableView x, std::span<const int> out
   }
   const auto deep = static_cast<std::ptrdiff_t>(deep_.size());
   if (!plain_.empty())
-    workspace_.readings(point(t, x), plain_,
-                        MutableView(y_).subspan(deep_.size(), plain_.size()));
+    workspace_.readings(point(t, x), plain_, MutableView(y_).subspan(deep_.size(), plain_.size()));
   auto next_deep = y_.begin(), next_plain = y_.begin() + deep;
   for (size_t i = 0; i < outputs.size(); ++i)
     y[i] = workspace_.level_of(outputs[i]) == Level::kAcceleration ? *next_deep++ : *next_plain++;
@@ -221,8 +220,7 @@ Status AllCoordinates::outputs_jacobian(double t, MutableView x, std::span<const
       continue;
     }
     row.setZero();
-    for (size_t k = 0; k < zp.size(); ++k)
-      row(zp[k]) = h_(next_deep, static_cast<Eigen::Index>(k));
+    for (size_t k = 0; k < zp.size(); ++k) row(zp[k]) = h_(next_deep, static_cast<Eigen::Index>(k));
     for (size_t k = 0; k < zv.size(); ++k)
       row(nv_ + zv[k]) = h_(next_deep, static_cast<Eigen::Index>(zp.size() + k));
     ++next_deep;

@@ -1,4 +1,4 @@
-// A mechanism in all its coordinates (OBS-7), for the extended filter with constraints as perfect measurements: the loops are not closed by the state
+// A mechanism in all its coordinates (OBS-13), for the extended filter with constraints as perfect measurements: the loops are not closed by the state
 // but by sensors that read how far they are open, as zero, with a small standard deviation.
 //   state array: q | v      w: δq | δv (nv each)      sensors: of the mechanism | φ | φ̇, rows that do not follow from others
 #pragma once
@@ -61,8 +61,8 @@ class AllCoordinates final : public ModelSystem {
   Mechanism& mechanism_;
   Workspace& workspace_;
   int nq_, nv_, constraints_ = 0;
-  double share_, constraint_;  // standard deviation, relative and of a row
-  std::vector<double> scale_;      // of a dof: 1, or the mechanism's length where it slides
+  double share_, constraint_;           // standard deviation, relative and of a row
+  std::vector<double> scale_;           // of a dof: 1, or the mechanism's length where it slides
   std::vector<int> positions_, rates_;  // rows of φ and of φ̇
   std::vector<int> outputs_, plain_, deep_;  // of sensors; those of velocity level at most, others
   std::vector<double> closed_, zero_, lambda_, y_, step_;

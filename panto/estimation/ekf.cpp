@@ -64,7 +64,8 @@ Status Ekf::correct(std::span<const int> sensors, View y) noexcept {
           innovations_.nis += e * e / s;
           innovations_.log_determinant += std::log(s);
         }
-      } else if (options_.gate > 0 && !constraint(sensor) && e * e > options_.gate * options_.gate * s) {
+      } else if (options_.gate > 0 && !constraint(sensor) &&
+                 e * e > options_.gate * options_.gate * s) {
         continue;
       }
       gain_ = ph_ / s;

@@ -1,4 +1,4 @@
-// One interface for all filters (OBS-3): start at a state with its covariance, then step after step forward, each with the readings that
+// One interface for all filters: start at a state with its covariance, then step after step forward, each with the readings that
 // have arrived, if any. A step neither allocates, throws nor locks.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A mechanism as a filter sees it (OBS-2): the state is the independent coordinates and speeds of the model, if wanted also generalised forces
+// A mechanism as a filter sees it (OBS-1, OBS-2, OBS-3): the state is the independent coordinates and speeds of the model, if wanted also generalised forces
 // at them and the biases of sensors; sensors are outputs of the model.
 //   state array: q | v | a | level, stamp | f | b      w: δz | δż | δ of the added states
 #pragma once

@@ -236,8 +236,9 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   demand(s.force_walk, nz, true, "force walk");
   if (s.sigma.alpha <= 0 || s.sigma.beta < s.sigma.alpha * s.sigma.alpha || s.sigma.w0 < 0 ||
       s.sigma.w0 >= 1)
-    notes.error(804, settings.loc,
-                "sigma points: alpha must be positive, beta at least alpha^2, w0 from 0 to below 1");
+    notes.error(
+        804, settings.loc,
+        "sigma points: alpha must be positive, beta at least alpha^2, w0 from 0 to below 1");
   if (info.name == "iekf" && (s.iterations < 1 || !(s.constraint > 0)))
     notes.error(804, settings.loc,
                 "iekf: at least one iteration, and a positive standard deviation of constraints");

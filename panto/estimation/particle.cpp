@@ -112,8 +112,7 @@ Status ParticleFilter::correct(std::span<const int> sensors, View y) noexcept {
   }
   const Status exist = weigh();
   if (exist != Status::kOk) return exist;
-  const auto reference =
-      std::max_element(weight_.begin(), weight_.end()) - weight_.begin();
+  const auto reference = std::max_element(weight_.begin(), weight_.end()) - weight_.begin();
   // Mean and covariance of what was expected, from the reading of one particle: angles do not jump.
   kept_.clear();
   Eigen::Index used = 0;
@@ -161,8 +160,7 @@ Status ParticleFilter::correct(std::span<const int> sensors, View y) noexcept {
       weight -= 0.5 * e * e / variance_[static_cast<size_t>(sensor)];
     }
   }
-  for (Eigen::Index k = 0; k < used; ++k)
-    adapt(kept_[static_cast<size_t>(k)], e_(k), spread(k, k));
+  for (Eigen::Index k = 0; k < used; ++k) adapt(kept_[static_cast<size_t>(k)], e_(k), spread(k, k));
   Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(spread);
   if (llt.info() != Eigen::Success) return Status::kSingular;
   auto white = e_.head(used);
@@ -202,8 +200,7 @@ Status ParticleFilter::summarise(double t) noexcept {
 
 Status ParticleFilter::resample(double t) noexcept {
   const auto size = static_cast<std::ptrdiff_t>(x_.size());
-  const double start =
-      uniform(particle_.seed, static_cast<std::uint64_t>(count_), draws_);
+  const double start = uniform(particle_.seed, static_cast<std::uint64_t>(count_), draws_);
   double sum = weight_[0];
   int from = 0;
   for (int i = 0; i < count_; ++i) {
@@ -220,8 +217,7 @@ Status ParticleFilter::resample(double t) noexcept {
     for (int i = 0; i < count_; ++i) {
       system_.difference(particle(i), next_, {mean_.data(), static_cast<size_t>(n_)});
       draw(l_, i);
-      for (int k = 0; k < n_; ++k)
-        w_[static_cast<size_t>(k)] += together * mean_(k);
+      for (int k = 0; k < n_; ++k) w_[static_cast<size_t>(k)] += together * mean_(k);
       system_.move(next_, w_, particle(i));
       if (system_.settle(t, particle(i)) != Status::kOk)
         log_weight_[static_cast<size_t>(i)] = kNever;

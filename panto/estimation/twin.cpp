@@ -12,6 +12,7 @@
 #include <mutex>
 #include <numbers>
 
+#include "panto/estimation/observability.hpp"
 #include "panto/integrate/measure.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/numerics/random.hpp"
@@ -22,6 +23,7 @@ namespace panto {
 namespace {
 
 constexpr double kTruthTolerance = 1e-10;
+constexpr int kObservedSteps = 400;
 constexpr double kNormal95 = 1.9599639845400545;
 
 // Splitmix64 with a 53-bit uniform, as in the digest of the benchmark.
@@ -83,6 +85,7 @@ class Twin {
     const auto began = std::chrono::steady_clock::now();
     prepare();
     if (!notes_.ok()) return notes_;
+    warn_unobservable();
     simulate_all();
     out_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (!failure_.empty()) {
@@ -259,6 +262,34 @@ class Twin {
     }
     groups_.push_back(std::move(g));
     return true;
+  }
+
+  // What a filter cannot see with its sensors is said before the runs, by the start of the motion.
+  void warn_unobservable() {
+    for (const Group& g : groups_) {
+      const std::string& name = g.filter->settings.filter;
+      if (name == "cekf" || name == "iekf" || name == "particle") continue;
+      Result<std::unique_ptr<Observer>> made =
+          Observer::create(*g.model, nominal(*g.model), g.filter->settings, g.sensors->use);
+      if (!made) continue;
+      Readings readings;
+      readings.dt = study_.dt;
+      const int steps = std::min(steps_, kObservedSteps);
+      std::vector<int> all;
+      for (size_t i = 0; i < g.sensors->use.size(); ++i) all.push_back(static_cast<int>(i));
+      for (int k = 1; k <= steps; ++k) {
+        readings.t.push_back(k * study_.dt);
+        readings.sensors.push_back(all);
+        readings.values.emplace_back();
+        for (const auto& sensor : g.truth->sensors)
+          readings.values.back().push_back(sensor[static_cast<size_t>(k)]);
+      }
+      const Result<Observability> seen = observability(**made, readings);
+      if (seen && !seen->observable)
+        notes_.warning(834, g.filter->loc,
+                       fmt::format("filter \"{}\" with \"{}\" ({}): {}", g.filter->name,
+                                   g.sensors->name, g.error->name, in_words(*seen)));
+    }
   }
 
   // ---- the runs --------------------------------------------------------------------------------------------------------------------

@@ -41,15 +41,16 @@ TablePanel table_of(const TwinResult& r) {
     row.emplace_back(c.rate_hz > 0 ? Cell(c.rate_hz) : Cell(std::string("own")));
     const bool none = c.runs == c.diverged;
     for (size_t i = 0; i < r.channels.size(); ++i) {
-      row.emplace_back(none ? Cell(MarkedText{c.failed == c.runs ? "fails" : "diverges", Mark::kBad})
-                            : Cell(c.rmse_mean[i]));
+      row.emplace_back(none
+                           ? Cell(MarkedText{c.failed == c.runs ? "fails" : "diverges", Mark::kBad})
+                           : Cell(c.rmse_mean[i]));
       row.emplace_back(none ? Cell() : Cell(c.rmse_std[i]));
     }
     for (double e : {c.coverage95, c.nees, c.nis_mean, c.whiteness})
       row.emplace_back(none ? Cell() : Cell(e));
-    row.emplace_back(c.diverged > 0
-                         ? Cell(MarkedText{fmt::format("{} of {}", c.diverged, c.runs), Mark::kWarn})
-                         : Cell(std::string("none")));
+    row.emplace_back(
+        c.diverged > 0 ? Cell(MarkedText{fmt::format("{} of {}", c.diverged, c.runs), Mark::kWarn})
+                       : Cell(std::string("none")));
     row.emplace_back(c.us_per_step);
     t.rows.push_back(std::move(row));
   }
@@ -71,9 +72,8 @@ void add_rates(const TwinResult& r, std::vector<Panel>& panels) {
       p.x_log = p.y_log = true;
       size_t longest = 0;
       for (auto& [name, cells] : lines) {
-        std::sort(cells.begin(), cells.end(), [](const TwinCell* a, const TwinCell* b) {
-          return a->rate_hz < b->rate_hz;
-        });
+        std::sort(cells.begin(), cells.end(),
+                  [](const TwinCell* a, const TwinCell* b) { return a->rate_hz < b->rate_hz; });
         Series s;
         s.name = name;
         s.unit = r.units[i];
@@ -163,9 +163,9 @@ void add_course(const TwinResult& r, const TwinSeries& s, std::vector<Panel>& pa
 
     // Mean power of the normalised innovations is 1 at all frequencies when they are white. Averaged over eight segments (Welch).
     const size_t segment = std::max<size_t>(8, n / 8);
-    const double dt = n > 1 ? (s.innovation_t[i].back() - s.innovation_t[i].front()) /
-                                  static_cast<double>(n - 1)
-                            : 1;
+    const double dt =
+        n > 1 ? (s.innovation_t[i].back() - s.innovation_t[i].front()) / static_cast<double>(n - 1)
+              : 1;
     Eigen::FFT<double> fft;
     std::vector<double> mean(segment / 2 + 1, 0.0);
     int segments = 0;
@@ -206,8 +206,7 @@ Report report_of_observation(const TwinResult& r) {
   for (const TwinSeries& s : r.series) {
     if (s.t.empty()) continue;
     if (++drawn > kCourses) {
-      report.notes.push_back(
-          fmt::format("The course of the first {} runs is drawn.", kCourses));
+      report.notes.push_back(fmt::format("The course of the first {} runs is drawn.", kCourses));
       break;
     }
     add_course(r, s, report.panels);
