@@ -118,8 +118,12 @@ class Mechanism final : public System {
   void rates(View x, MutableView rate) const noexcept;
   // P0 (size x size) from standard deviations of coordinates, speeds and forces (one number or one each); biases from their sensors.
   void initial_covariance(View coordinates, View speeds, View forces, Eigen::MatrixXd& p) const;
-  // Inputs from outside instead of the model's signals; empty: the model's.
+  // Inputs from outside instead of the model's signals, held until the next call; NaN, and all where empty: the model's. For states that are not
+  // settled yet.
   void set_inputs(View u) noexcept;
+  // ∂q and ∂v (nv rows, by speed index) by the coordinates and speeds of w.
+  [[nodiscard]] Status state_jacobian(double t, MutableView x, Eigen::MatrixXd& dq,
+                                      Eigen::MatrixXd& dv) noexcept;
 
   void move(View x, View w, MutableView out) noexcept override;
   void difference(View a, View b, MutableView w) noexcept override;
@@ -137,6 +141,11 @@ class Mechanism final : public System {
                                   double expected) const noexcept override;
   [[nodiscard]] bool worn() const noexcept override { return worn_; }
   [[nodiscard]] Status reframe(double t, MutableView x, Eigen::MatrixXd& change) noexcept override;
+  [[nodiscard]] int memory() const override { return nv_ + 2 + np_ + nz_; }
+  void forget() noexcept override;
+  void remember(MutableView out) const noexcept override;
+  bool recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept override;
+  void unsettle(MutableView x) const noexcept override { set_done(x, Done::kNothing); }
 
  private:
   // How far the dependent part of a state agrees with the free entries.
@@ -172,7 +181,8 @@ class Mechanism final : public System {
   bool worn_ = false, outside_inputs_ = false;
   double best_conditioning_ = 0;
   double stamp_ = 0;  // of the state that the workspace was last closed at
-  std::vector<double> step_, u_, u_rate_, lambda_, force_, start_, trend_, speed_, acceleration_;
+  std::vector<double> step_, u_, u_rate_, outside_u_, lambda_, force_, start_, trend_, speed_,
+      acceleration_;
   std::vector<double> k1_, k2_, k3_, k4_, stage_, old_q_, old_v_;
   std::vector<int> outputs_, old_positions_, old_speeds_;
   Eigen::MatrixXd a0_, a1_, left_, product_, mass_, mass_basis_, reduced_, noise_, h_;
