@@ -23,7 +23,9 @@ struct SeriesTable {
   std::vector<std::string> comments;  // without the leading '#' and blanks
   std::vector<int> lines;             // of the rows that were read
 
-  [[nodiscard]] size_t rows() const { return columns.empty() ? 0 : std::max(columns.front().values.size(), columns.front().texts.size());
+  [[nodiscard]] size_t rows() const {
+    return columns.empty() ? 0
+                           : std::max(columns.front().values.size(), columns.front().texts.size());
   }
   // Index of a column by name; -1 if there is none.
   [[nodiscard]] int find(std::string_view name) const;
