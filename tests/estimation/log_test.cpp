@@ -282,7 +282,7 @@ TEST(Log, TheGateLeavesOutPlantedOutliersAndCountsThem) {
   }
 }
 
-// The machine starts half a turn from where the filter believes it, and the gate keeps it there.
+// An encoder that has slipped: the gate leaves out all of its readings from then on.
 TEST(Log, ALostFilterIsNoticedAndRestarted) {
   const Machine m = machine("fourbar_sanjurjo", 6);
   SensorLog log = log_of(m.run);
