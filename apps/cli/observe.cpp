@@ -1,25 +1,166 @@
-#include <memory>
+#include "apps/cli/observe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
 
 #include "apps/cli/observe_study.hpp"
-#include "apps/cli/verbs.hpp"
+#include "apps/cli/report.hpp"
 
 namespace panto::cli {
+namespace {
+
+std::vector<std::string> parts(const std::string& text) {
+  std::vector<std::string> out;
+  for (size_t start = 0; start <= text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    if (end > start) out.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return out;
+}
+
+// A file that names sensors for filters is a study; a model has `sensor`, without s.
+bool is_study(const std::string& path) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    for (const std::string key : {"sensors", "filter", "truth", "observer"})
+      for (const std::string& start : {key + " ", key + "=", "[" + key + "]", "[[" + key + "]]"})
+        if (line.starts_with(start)) return true;
+  return false;
+}
+
+int observe_verb(const ObserveArguments& a) {
+  if (is_study(a.model)) {
+    if (a.live || !a.log.empty() || !a.set.empty())
+      return fail_usage("a study has its own truth and settings: no LOG, --live or --set", a.json);
+    return observe_study({a.model, a.out, a.view, a.threads, a.seeds, a.json});
+  }
+  if (!a.view.empty() || a.seeds > 0 || a.threads > 0)
+    return fail_usage("--view, --seeds and --threads belong to studies", a.json);
+  if (a.filter == "iekf")
+    return fail_usage("--filter iekf: for twin studies only, its state is not that of logs",
+                      a.json);
+  if (!(a.lag >= 0)) return fail_usage("--lag: expected a time of zero or more", a.json);
+  if (!(a.dt >= 0)) return fail_usage("--dt: expected a positive time", a.json);
+  if (!(a.gate >= 0 && a.gate < 1))
+    return fail_usage("--gate: expected a probability between 0 and 1, 0.999 say", a.json);
+  if (a.live && !a.log.empty()) return fail_usage("give a LOG or --live, not both", a.json);
+  if (!a.live && a.udp > 0) return fail_usage("--udp belongs to --live", a.json);
+  if (a.live) return observe_live(a);
+  if (a.log.empty())
+    return fail_usage("what was measured is missing: give a LOG, or --live", a.json);
+  return observe_log(a);
+}
+
+}  // namespace
+
+std::vector<SensorSettings> sensors_of(const std::string& text, std::string& message) {
+  std::vector<SensorSettings> out;
+  for (const std::string& part : parts(text)) {
+    SensorSettings s;
+    const size_t equals = part.find('=');
+    s.name = part.substr(0, equals);
+    if (equals != std::string::npos &&
+        (!parse_number(part.substr(equals + 1), s.sigma) || s.sigma <= 0))
+      message = fmt::format("--sensors {}: expected name or name=standard deviation", part);
+    out.push_back(std::move(s));
+  }
+  return out;
+}
+
+std::vector<std::string> names_of(const std::vector<SensorSettings>& sensors) {
+  std::vector<std::string> names;
+  names.reserve(sensors.size());
+  for (const SensorSettings& s : sensors) names.push_back(s.name);
+  return names;
+}
+
+std::vector<int> outputs_of(const std::string& text, const Model& model, Diagnostics& notes) {
+  std::vector<int> out;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    names.push_back(model.outputs[i].name);
+    const bool sensor =
+        std::any_of(model.sensors.begin(), model.sensors.end(),
+                    [&](const Sensor& s) { return s.output == static_cast<int>(i); });
+    if (text.empty() && !sensor) out.push_back(static_cast<int>(i));
+  }
+  for (const std::string& name : parts(text)) {
+    out.push_back(find_output(model, name));
+    if (out.back() < 0)
+      notes.error(802, {},
+                  fmt::format("--outputs: \"{}\" is not an output of the model{}", name,
+                              did_you_mean(name, names)));
+  }
+  return out;
+}
+
+ObserverSettings settings_of(const ObserveArguments& a) {
+  ObserverSettings s;
+  s.filter = a.filter;
+  if (a.gate > 0) s.options.gate = gate_of(a.gate);
+  return s;
+}
+
+Restart restart_of(const std::string& name) {
+  return name == "present"   ? Restart::kPresent
+         : name == "initial" ? Restart::kInitial
+                             : Restart::kNever;
+}
 
 void add_observe(CLI::App& app, int& exit_code) {
-  auto a = std::make_shared<ObserveStudyArguments>();
-  CLI::App* verb = app.add_subcommand("observe", "State observers: Kalman filters on models");
+  auto a = std::make_shared<ObserveArguments>();
+  CLI::App* verb =
+      app.add_subcommand("observe", "State of a machine from its sensors, with its uncertainty");
   verb->group("Motion");
-  verb->add_option("STUDY", a->study, "Twin study")->required()->type_name(".toml");
-  verb->add_option("--seeds", a->seeds, "Noise sequences 1 … n instead of the study's")
+  add_model_arguments(*verb, *a);
+  verb->add_option("LOG", a->log, "What was measured: a CSV table, or a run with measurements")
+      ->type_name("log.csv|run.h5");
+  verb->add_option("--filter", a->filter, "Name of the filter, see below (ukf)")->type_name("name");
+  verb->add_option("--sensors", a->sensors,
+                   "Sensors to use, with their standard deviation where the model has none (all)")
+      ->type_name("a,b=0.01");
+  verb->add_option("--outputs", a->outputs, "Outputs to estimate (all that are no sensors)")
+      ->type_name("x,y");
+  verb->add_option("--gate", a->gate,
+                   "Leave out readings that a good sensor would not give with this probability")
+      ->type_name("0.999");
+  verb->add_option("--lag", a->lag, "How late a reading may come [s] (0.1)")->type_name("s");
+  verb->add_option("--dt", a->dt, "Longest step [s] (the fastest sensor's, at most 0.01)")
+      ->type_name("h");
+  verb->add_option("--restart", a->restart,
+                   "Start a filter that is lost again: never, present or initial (state)")
+      ->type_name("where")
+      ->check(CLI::IsMember({"never", "present", "initial"}));
+  verb->add_option("-o,--out", a->out, "Write the estimates; of a study, one line per run")
+      ->type_name("est.csv|est.h5");
+  verb->add_option("--view", a->view, "Of a study: write the report page")
+      ->type_name("observe.html");
+  verb->add_option("--seeds", a->seeds, "Of a study: noise sequences 1 … n instead of its own")
       ->type_name("n")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--threads", a->threads, "Cores to use (all)")
+  verb->add_option("--threads", a->threads, "Of a study: cores to use (all)")
       ->type_name("n")
       ->check(CLI::PositiveNumber);
-  verb->add_option("-o,--out", a->out, "Write one line per run")->type_name("rows.csv");
-  verb->add_option("--view", a->view, "Write the report page")->type_name("observe.html");
-  verb->add_flag("--json", a->json, "Result as JSON on standard output");
-  verb->callback([a, &exit_code] { exit_code = observe_study(*a); });
+  verb->add_flag("--live", a->live, "JSON lines from standard input, answered line by line");
+  verb->add_option("--udp", a->udp, "With --live: datagrams at this port, answered to the sender")
+      ->type_name("port")
+      ->check(CLI::Range(1, 65535));
+  verb->add_option("--bind", a->bind, "With --udp: address to listen at (127.0.0.1)")
+      ->type_name("address");
+  verb->footer("");
+  verb->footer([] {
+    std::string text = "Filters:\n";
+    for (const FilterInfo& f : filters()) text += fmt::format("  {:<13} {}\n", f.name, f.title);
+    return text +
+           "\nExamples:\n"
+           "  panto observe machine.toml log.csv --filter ukf --gate 0.999 -o est.csv\n"
+           "  panto observe fourbar_sanjurjo run.h5 --sensors crank_encoder --json\n"
+           "  panto observe machine.toml --live --udp 5005";
+  });
+  verb->callback([a, &exit_code] { exit_code = observe_verb(*a); });
 }
 
 }  // namespace panto::cli

@@ -96,6 +96,10 @@ Status ContinuousEkf::covariance_step(double h) noexcept {
 }
 
 Status ContinuousEkf::advance(double dt, std::span<const int> sensors, View y) noexcept {
+  if (dt == 0) {  // readings count by the time they are held
+    std::copy(x_.begin(), x_.end(), next_.begin());
+    return Status::kOk;
+  }
   const double h = 0.5 * dt, t = t_ + dt;
   const auto m = static_cast<Eigen::Index>(sensors.size());
   // Rates at the start of the step; the sensors are taken linear there.

@@ -25,6 +25,7 @@ class ContinuousEkf final : public Filter {
     return Status::kBadArgument;
   }
   void reframe(const Eigen::MatrixXd& change) noexcept override;
+  [[nodiscard]] Eigen::MatrixXd& carried() noexcept override { return p_; }
   [[nodiscard]] Status advance(double dt, std::span<const int> sensors, View y) noexcept override;
 
  private:

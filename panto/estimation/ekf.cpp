@@ -21,6 +21,10 @@ Status Ekf::set_covariance(const Eigen::MatrixXd& p) {
 }
 
 Status Ekf::predict(double dt) noexcept {
+  if (dt == 0) {
+    std::copy(x_.begin(), x_.end(), next_.begin());
+    return Status::kOk;
+  }
   Status status = system_.step(t_, dt, x_, next_);
   if (status != Status::kOk) return status;
   status = system_.transition(t_, dt, x_, next_, f_);

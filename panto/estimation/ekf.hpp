@@ -17,6 +17,7 @@ class Ekf final : public Filter {
   [[nodiscard]] Status predict(double dt) noexcept override;
   [[nodiscard]] Status correct(std::span<const int> sensors, View y) noexcept override;
   void reframe(const Eigen::MatrixXd& change) noexcept override;
+  [[nodiscard]] Eigen::MatrixXd& carried() noexcept override { return p_; }
 
  private:
   int iterations_;

@@ -69,6 +69,7 @@ bool Filter::keep_predictions() {
 Status Filter::start(double t, View x, const Eigen::MatrixXd& p) {
   t_ = t;
   std::copy(x.begin(), x.end(), x_.begin());
+  system_.forget();
   process_factor_ = 1;
   for (int i = 0; i < system_.sensors(); ++i)
     variance_[static_cast<size_t>(i)] = system_.variance(i);
@@ -77,6 +78,35 @@ Status Filter::start(double t, View x, const Eigen::MatrixXd& p) {
     return Status::kBadArgument;
   const Status settled = system_.settle(t, x_);
   return settled == Status::kOk ? set_covariance(p) : settled;
+}
+
+Snapshot Filter::snapshot() {
+  Snapshot s;
+  s.x.resize(x_.size());
+  s.variance.resize(variance_.size());
+  s.memory.resize(static_cast<size_t>(system_.memory()));
+  s.carried = carried();
+  save(s);
+  return s;
+}
+
+void Filter::save(Snapshot& to) noexcept {
+  system_.unsettle(x_);
+  to.t = t_;
+  to.process_factor = process_factor_;
+  std::copy(x_.begin(), x_.end(), to.x.begin());
+  std::copy(variance_.begin(), variance_.end(), to.variance.begin());
+  to.carried = carried();
+  system_.remember(to.memory);
+}
+
+void Filter::restore(const Snapshot& from) noexcept {
+  t_ = from.t;
+  process_factor_ = from.process_factor;
+  std::copy(from.x.begin(), from.x.end(), x_.begin());
+  std::copy(from.variance.begin(), from.variance.end(), variance_.begin());
+  carried() = from.carried;
+  if (system_.recall(t_, from.memory, x_, change_)) reframe(change_);
 }
 
 Status Filter::advance(double dt, std::span<const int> sensors, View y) noexcept {

@@ -35,6 +35,13 @@ struct Prediction {
   Eigen::MatrixXd p, cross;
 };
 
+// A filter at one instant, to go back to.
+struct Snapshot {
+  double t = 0, process_factor = 1;
+  std::vector<double> x, variance, memory;  // memory: of the system
+  Eigen::MatrixXd carried;                  // covariance, or what the filter has in its place
+};
+
 class Filter {
  public:
   // The system must outlive the filter.
@@ -47,7 +54,14 @@ class Filter {
   [[nodiscard]] Status start(double t, View x, const Eigen::MatrixXd& p);
   // To time() + dt, then corrected by the readings y of `sensors` there. kOk, or: kNotFinite, kSingular (covariance lost its definiteness, or the
   // mechanism is at a dead point), kNotConverged: the state is the last good one, and the filter should be started again.
+  // dt = 0: corrected alone.
   [[nodiscard]] Status step(double dt, std::span<const int> sensors, View y) noexcept;
+
+  // Snapshots: sized once, then neither save() nor restore() allocates. Going on after save() and going on after restore() of it give the same
+  // numbers to the last bit, unless other independent coordinates were chosen in between.
+  [[nodiscard]] Snapshot snapshot();
+  void save(Snapshot& to) noexcept;
+  void restore(const Snapshot& from) noexcept;
 
   [[nodiscard]] double time() const { return t_; }
   [[nodiscard]] View state() const { return x_; }
@@ -72,6 +86,8 @@ class Filter {
   [[nodiscard]] virtual Status correct(std::span<const int> sensors, View y) noexcept = 0;
   // The same state in other free entries: P <- T P Tᵀ.
   virtual void reframe(const Eigen::MatrixXd& change) noexcept = 0;
+  // The covariance, its factor, or the points that stand for it.
+  [[nodiscard]] virtual Eigen::MatrixXd& carried() noexcept = 0;
   // Both at once, for filters that cannot part them.
   [[nodiscard]] virtual Status advance(double dt, std::span<const int> sensors, View y) noexcept;
 

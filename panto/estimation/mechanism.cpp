@@ -53,6 +53,7 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
   step_.assign(nv, 0.0);
   u_.assign(m.inputs.size(), 0.0);
   u_rate_.assign(m.inputs.size(), 0.0);
+  outside_u_.assign(m.inputs.size(), 0.0);
   lambda_.assign(m.rows.size(), 0.0);
   force_.assign(nv, 0.0);
   trend_.assign(nv, 0.0);
@@ -128,14 +129,17 @@ void Mechanism::pack(View q, View v, MutableView x) const noexcept {
 
 void Mechanism::set_inputs(View u) noexcept {
   outside_inputs_ = !u.empty();
-  for (size_t i = 0; i < u_.size(); ++i) {
-    u_[i] = i < u.size() ? u[i] : 0.0;
-    u_rate_[i] = 0;
-  }
+  std::copy(u.begin(), u.end(), outside_u_.begin());
 }
 
 void Mechanism::inputs_at(double t) noexcept {
-  if (!outside_inputs_) workspace_.inputs_at(t, u_, u_rate_);
+  workspace_.inputs_at(t, u_, u_rate_);
+  if (!outside_inputs_) return;
+  for (size_t i = 0; i < u_.size(); ++i)
+    if (!std::isnan(outside_u_[i])) {
+      u_[i] = outside_u_[i];
+      u_rate_[i] = 0;
+    }
 }
 
 void Mechanism::initial_covariance(View coordinates, View speeds, View forces,
@@ -669,13 +673,24 @@ Status Mechanism::outputs_jacobian(double t, MutableView x, std::span<const int>
     if (s != Status::kOk) return s;
     motion_.velocities(point(t, x));
   }
+  if (h_.rows() < rows) h_.resize(rows, d);
   motion_.outputs(point(t, x), std::max(level, Level::kVelocity), outputs, h_);
-  top.leftCols(d) = h_;
+  top.leftCols(d) = h_.topRows(rows);
   // A generalised force acts on what accelerometers read: δa = R δz̈.
   if (level == Level::kAcceleration && nf_ > 0) {
     motion_.outputs_by_acceleration(point(t, x), outputs, h_);
-    top.middleCols(d, nf_) = h_.leftCols(nf_);
+    top.middleCols(d, nf_) = h_.topLeftCorner(rows, nf_);
   }
+  return Status::kOk;
+}
+
+Status Mechanism::state_jacobian(double t, MutableView x, Eigen::MatrixXd& dq,
+                                 Eigen::MatrixXd& dv) noexcept {
+  const Status status = close(t, x);
+  if (status != Status::kOk) return status;
+  motion_.velocities(point(t, x));
+  dq = motion_.dq();
+  dv = motion_.dv();
   return Status::kOk;
 }
 
@@ -778,6 +793,52 @@ void Mechanism::adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& 
   for (int i = 0; i < nz_; ++i) change.row(np_ + i) = b.row(nv_ + zv[at(i)]);
   change.bottomRows(nf_ + nb_) = b.bottomRows(nf_ + nb_);
   carry_forces(x, change);
+}
+
+// trend | best conditioning, worn | independent coordinates | independent speeds
+void Mechanism::remember(MutableView out) const noexcept {
+  auto to = std::copy(trend_.begin(), trend_.end(), out.begin());
+  *to++ = best_conditioning_;
+  *to++ = worn_ ? 1 : 0;
+  for (int i : workspace_.independent_positions()) *to++ = i;
+  for (int i : workspace_.independent_speeds()) *to++ = i;
+}
+
+bool Mechanism::recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept {
+  std::copy_n(memory.begin(), nv_, trend_.begin());
+  best_conditioning_ = memory[at(nv_)];
+  worn_ = memory[at(nv_ + 1)] != 0;
+  set_done(x, Done::kNothing);
+  const View then = memory.subspan(at(nv_ + 2));
+  const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
+  if (std::equal(zp.begin(), zp.end(), then.begin()) &&
+      std::equal(zv.begin(), zv.end(), then.begin() + np_))
+    return false;
+  worn_ = false;
+  std::fill(trend_.begin(), trend_.end(), 0.0);
+  if (close(t, x) != Status::kOk) return false;
+  best_conditioning_ = workspace_.conditioning();
+  motion_.velocities(point(t, x));
+  // w_then = S w_now, T = S⁻¹.
+  const int d = np_ + nz_;
+  const auto dof = [&](int i) { return static_cast<Eigen::Index>(then[at(i)]); };
+  for (int i = 0; i < np_; ++i) left_.row(i) = motion_.dq().row(dof(i)).head(d);
+  for (int i = 0; i < nz_; ++i) left_.row(np_ + i) = motion_.dv().row(dof(np_ + i)).head(d);
+  // The work of the forces stays.
+  for (int i = 0; i < nf_; ++i) added_(i) = x[at(at_force_ + i)];
+  for (int i = 0; i < nf_; ++i) {
+    double sum = 0;
+    for (int k = 0; k < nf_; ++k) sum += left_(np_ + k, np_ + i) * added_(k);
+    x[at(at_force_ + i)] = sum;
+  }
+  lu_.compute(left_);
+  product_.setIdentity();
+  left_ = lu_.solve(product_);
+  change.setIdentity();
+  change.topLeftCorner(d, d) = left_;
+  if (nf_ > 0) change.block(d, d, nf_, nf_) = left_.block(np_, np_, nz_, nz_);
+  set_done(x, Done::kNothing);
+  return true;
 }
 
 }  // namespace panto

@@ -85,8 +85,6 @@ class Mechanism final : public ModelSystem {
   [[nodiscard]] const UsedSensor& sensor(int i) const { return sensors_[static_cast<size_t>(i)]; }
   [[nodiscard]] std::vector<std::string> names() const override;
 
-  // A new start: the partition may have been chosen anew.
-  void forget() noexcept;
   void pack(View q, View v, MutableView x) const noexcept override;
   [[nodiscard]] View q(View x) const override { return x.first(static_cast<size_t>(nq_)); }
   [[nodiscard]] View v(View x) const override {
@@ -125,8 +123,12 @@ class Mechanism final : public ModelSystem {
   void rates(View x, MutableView rate) const noexcept;
   // P0 (size x size) from standard deviations of coordinates, speeds and forces (one number or one each); biases from their sensors.
   void initial_covariance(View coordinates, View speeds, View forces, Eigen::MatrixXd& p) const;
-  // Inputs from outside instead of the model's signals; empty: the model's.
+  // Inputs from outside instead of the model's signals, held until the next call; NaN, and all where empty: the model's. For states that are not
+  // settled yet.
   void set_inputs(View u) noexcept;
+  // ∂q and ∂v (nv rows, by speed index) by the coordinates and speeds of w.
+  [[nodiscard]] Status state_jacobian(double t, MutableView x, Eigen::MatrixXd& dq,
+                                      Eigen::MatrixXd& dv) noexcept;
 
   void move(View x, View w, MutableView out) noexcept override;
   void difference(View a, View b, MutableView w) noexcept override;
@@ -144,6 +146,11 @@ class Mechanism final : public ModelSystem {
                                   double expected) const noexcept override;
   [[nodiscard]] bool worn() const noexcept override { return worn_; }
   [[nodiscard]] Status reframe(double t, MutableView x, Eigen::MatrixXd& change) noexcept override;
+  [[nodiscard]] int memory() const override { return nv_ + 2 + np_ + nz_; }
+  void forget() noexcept override;
+  void remember(MutableView out) const noexcept override;
+  bool recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept override;
+  void unsettle(MutableView x) const noexcept override { set_done(x, Done::kNothing); }
 
  private:
   // How far the dependent part of a state agrees with the free entries.
@@ -181,7 +188,8 @@ class Mechanism final : public ModelSystem {
   bool worn_ = false, outside_inputs_ = false;
   double best_conditioning_ = 0;
   double stamp_ = 0;  // of the state that the workspace was last closed at
-  std::vector<double> step_, u_, u_rate_, lambda_, force_, start_, trend_, speed_, acceleration_;
+  std::vector<double> step_, u_, u_rate_, outside_u_, lambda_, force_, start_, trend_, speed_,
+      acceleration_;
   std::vector<double> k1_, k2_, k3_, k4_, stage_, old_q_, old_v_;
   std::vector<int> outputs_, old_positions_, old_speeds_;
   Eigen::MatrixXd a0_, a1_, left_, product_, mass_, mass_basis_, reduced_, noise_, h_;

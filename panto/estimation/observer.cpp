@@ -132,7 +132,7 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   o->q_ = start->q;
   o->v_ = start->v;
   const View q(o->q_.data(), static_cast<size_t>(o->q_.size()));
-  o->workspace_->choose_partition(0, q);
+  o->workspace_->choose_partition(0, q, true);
   const size_t nz = o->workspace_->independent_speeds().size(),
                np = o->workspace_->independent_positions().size();
   if (nz == 0) {
@@ -191,6 +191,8 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
       if (u.bias_sigma > 0)
         notes.error(805, settings.loc, fmt::format("{}: biases cannot be estimated", why));
   }
+  if (info.name == "cekf" && settings.options.gate > 0)
+    notes.error(805, settings.loc, "cekf holds its readings over a step: it cannot have a gate");
   if (m.scheme == Scheme::kIndex3 && model.n_velocity_rows + model.n_acceleration_rows > 0)
     notes.error(805, settings.loc,
                 "scheme \"index3\" cannot run a model with velocity-controlled inputs; use "
@@ -312,6 +314,7 @@ void Observer::automatic(const Model& model) {
 }
 
 Status Observer::start(double t) {
+  workspace_->choose_partition(t, {q_.data(), static_cast<size_t>(q_.size())}, true);
   return start(t, {q_.data(), static_cast<size_t>(q_.size())},
                {v_.data(), static_cast<size_t>(v_.size())});
 }

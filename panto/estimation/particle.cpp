@@ -23,10 +23,14 @@ ParticleFilter::ParticleFilter(System& system, const FilterOptions& options,
   PANTO_EXPECT(count_ > 1 && particle.jitter >= 0 && particle.jitter < 1,
                "at least two particles, jitter from 0 to below 1");
   const auto count = static_cast<size_t>(count_), m = static_cast<size_t>(system.sensors());
-  particles_.assign(count * x_.size(), 0.0);
-  spare_ = particles_;
-  log_weight_.assign(count, 0.0);
-  weight_ = log_weight_;
+  const size_t numbers = count * x_.size();
+  cloud_.setZero(1, static_cast<Eigen::Index>(numbers + count + 1));
+  const MutableView all(cloud_.data(), numbers + count + 1);
+  particles_ = all.first(numbers);
+  log_weight_ = all.subspan(numbers, count);
+  draws_ = all.last(1);
+  spare_.assign(numbers, 0.0);
+  weight_.assign(count, 0.0);
   w_.assign(static_cast<size_t>(n_), 0.0);
   reading_.assign(m, 0.0);
   kept_.reserve(m);
@@ -40,7 +44,7 @@ ParticleFilter::ParticleFilter(System& system, const FilterOptions& options,
 }
 
 void ParticleFilter::draw(const Eigen::MatrixXd& factor, int i) noexcept {
-  const auto first = draws_ * static_cast<std::uint64_t>(n_);
+  const auto first = draws() * static_cast<std::uint64_t>(n_);
   for (int k = 0; k < n_; ++k)
     z_(k) = normal(particle_.seed, static_cast<std::uint64_t>(i),
                    first + static_cast<std::uint64_t>(k));
@@ -54,12 +58,12 @@ void ParticleFilter::draw(const Eigen::MatrixXd& factor, int i) noexcept {
 Status ParticleFilter::set_covariance(const Eigen::MatrixXd& p) {
   if (!cholesky(p, l_)) return Status::kBadArgument;
   p_ = p;
-  draws_ = 0;
+  draws_.front() = 0;
   for (int i = 0; i < count_; ++i) {
     draw(l_, i);
     system_.move(x_, w_, particle(i));
   }
-  ++draws_;
+  draws_.front() += 1;
   std::fill(log_weight_.begin(), log_weight_.end(), 0.0);
   return weigh();
 }
@@ -80,7 +84,7 @@ Status ParticleFilter::predict(double dt) noexcept {
     }
     if (status != Status::kOk) weight = kNever;
   }
-  ++draws_;
+  draws_.front() += 1;
   return weigh();
 }
 
@@ -200,7 +204,7 @@ Status ParticleFilter::summarise(double t) noexcept {
 
 Status ParticleFilter::resample(double t) noexcept {
   const auto size = static_cast<std::ptrdiff_t>(x_.size());
-  const double start = uniform(particle_.seed, static_cast<std::uint64_t>(count_), draws_);
+  const double start = uniform(particle_.seed, static_cast<std::uint64_t>(count_), draws());
   double sum = weight_[0];
   int from = 0;
   for (int i = 0; i < count_; ++i) {
@@ -208,7 +212,7 @@ Status ParticleFilter::resample(double t) noexcept {
     while (place > sum && from + 1 < count_) sum += weight_[static_cast<size_t>(++from)];
     std::copy_n(particle(from).begin(), size, spare_.begin() + i * size);
   }
-  std::swap(particles_, spare_);
+  std::copy(spare_.begin(), spare_.end(), particles_.begin());
   std::fill(log_weight_.begin(), log_weight_.end(), 0.0);
   if (particle_.jitter > 0) {
     noise_factor(p_, l_);
@@ -223,7 +227,7 @@ Status ParticleFilter::resample(double t) noexcept {
         log_weight_[static_cast<size_t>(i)] = kNever;
     }
   }
-  ++draws_;
+  draws_.front() += 1;
   const double before = effective_;
   const Status status = weigh();
   effective_ = before;

@@ -26,6 +26,7 @@ class ParticleFilter final : public Filter {
   [[nodiscard]] double effective() const { return effective_; }
 
  protected:
+  [[nodiscard]] Eigen::MatrixXd& carried() noexcept override { return cloud_; }
   [[nodiscard]] Status set_covariance(const Eigen::MatrixXd& p) override;
   [[nodiscard]] Status predict(double dt) noexcept override;
   [[nodiscard]] Status correct(std::span<const int> sensors, View y) noexcept override;
@@ -34,7 +35,7 @@ class ParticleFilter final : public Filter {
 
  private:
   [[nodiscard]] MutableView particle(int i) {
-    return MutableView(particles_).subspan(static_cast<size_t>(i) * x_.size(), x_.size());
+    return particles_.subspan(static_cast<size_t>(i) * x_.size(), x_.size());
   }
   // w_ = factor z with new standard normal z for particle i; all draws of one time share `draws_`.
   void draw(const Eigen::MatrixXd& factor, int i) noexcept;
@@ -45,11 +46,15 @@ class ParticleFilter final : public Filter {
   // Systematic resampling, then the jitter.
   [[nodiscard]] Status resample(double t) noexcept;
 
+  [[nodiscard]] std::uint64_t draws() const { return static_cast<std::uint64_t>(draws_.front()); }
+
   ParticleOptions particle_;
   int n_, count_;
-  std::uint64_t draws_ = 0;
   double effective_ = 0;
-  std::vector<double> particles_, spare_, log_weight_, weight_, w_, reading_;
+  // All that is carried from step to step: particles, their log weights, how often was drawn; and views of these.
+  Eigen::MatrixXd cloud_;
+  MutableView particles_, log_weight_, draws_;
+  std::vector<double> spare_, weight_, w_, reading_;
   std::vector<int> kept_;
   Eigen::MatrixXd p_, l_, y_, spread_;  // y_: readings of the particles, a column each
   Eigen::VectorXd z_, mean_, e_;

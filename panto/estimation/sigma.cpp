@@ -157,14 +157,18 @@ Status SigmaFilter::predict(double dt) noexcept {
   Status status = system_.settle(t_, x_);
   if (status == Status::kOk) status = draw(x_, l_);
   if (status != Status::kOk) return status;
-  for (int i = 0; i < count_; ++i) {
-    const MutableView after = point(count_ + i);
-    status = system_.step(t_, dt, point(i), after);
-    if (status != Status::kOk) return status;
+  if (dt > 0) {
+    for (int i = 0; i < count_; ++i) {
+      const MutableView after = point(count_ + i);
+      status = system_.step(t_, dt, point(i), after);
+      if (status != Status::kOk) return status;
+    }
+    std::copy(points_.begin() + points_.size() / 2, points_.end(), points_.begin());
+    system_.process_noise(t_, dt, x_, q_);
+    q_ *= process_factor_;
+  } else {
+    q_.setZero();
   }
-  std::copy(points_.begin() + points_.size() / 2, points_.end(), points_.begin());
-  system_.process_noise(t_, dt, x_, q_);
-  q_ *= process_factor_;
   spread();
   return Status::kOk;
 }

@@ -42,6 +42,7 @@ class SigmaFilter final : public Filter {
   [[nodiscard]] Status predict(double dt) noexcept override;
   [[nodiscard]] Status correct(std::span<const int> sensors, View y) noexcept override;
   void reframe(const Eigen::MatrixXd& change) noexcept override;
+  [[nodiscard]] Eigen::MatrixXd& carried() noexcept override { return l_; }
   [[nodiscard]] Status advance(double dt, std::span<const int> sensors, View y) noexcept override;
 
  private:

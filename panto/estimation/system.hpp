@@ -73,6 +73,19 @@ class System {
   virtual void adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& change) noexcept {
     (void)b, (void)x, (void)change;
   }
+
+  // What a step remembers beside the state: first guesses, the choice of free entries. memory() numbers.
+  [[nodiscard]] virtual int memory() const { return 0; }
+  // Forgets it but for the free entries: steps from a state depend on it alone.
+  virtual void forget() noexcept {}
+  virtual void remember(MutableView out) const noexcept { (void)out; }
+  // Back to what was remembered with x at t. True: the free entries are still others than then, and w_now = T w_then.
+  virtual bool recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept {
+    (void)t, (void)memory, (void)x, (void)change;
+    return false;
+  }
+  // The next use of x settles it anew, whatever the system has computed at it.
+  virtual void unsettle(MutableView x) const noexcept { (void)x; }
 };
 
 // A system that is a model: state arrays start with all coordinates and speeds.

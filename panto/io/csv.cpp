@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -41,6 +42,14 @@ class Reader {
   [[nodiscard]] bool at_end() const { return at_ >= text_.size(); }
   [[nodiscard]] char peek() const { return text_[at_]; }
   [[nodiscard]] int line() const { return line_; }
+  [[nodiscard]] char separator() const { return separator_; }
+  // Decided by the line that comes next, the header.
+  void choose_separator() {
+    const std::string_view line = text_.substr(at_, text_.find_first_of("\r\n", at_) - at_);
+    separator_ = line.find(';') != std::string_view::npos && line.find(',') == std::string_view::npos
+                     ? ';'
+                     : ',';
+  }
 
   std::string_view rest_of_line() {
     const size_t end = std::min(text_.find_first_of("\r\n", at_), text_.size());
@@ -59,7 +68,7 @@ class Reader {
       cell.column = static_cast<int>(at_ - start) + 1;
       complete = cell_text(cell.text);
       cells.push_back(std::move(cell));
-      if (!at_end() && peek() == ',') {
+      if (!at_end() && peek() == separator_) {
         ++at_;
         continue;
       }
@@ -86,7 +95,8 @@ class Reader {
       }
       if (at_end()) return false;
     }
-    const size_t end = std::min(text_.find_first_of(",\r\n", at_), text_.size());
+    const char ends[] = {separator_, '\r', '\n', '\0'};
+    const size_t end = std::min(text_.find_first_of(ends, at_), text_.size());
     out += text_.substr(at_, end - at_);
     at_ = end;
     return true;
@@ -101,6 +111,7 @@ class Reader {
   std::string_view text_;
   size_t at_ = 0;
   int line_ = 1;
+  char separator_ = ',';
 };
 
 std::optional<double> number(std::string_view text) {
@@ -152,7 +163,8 @@ std::string csv_text(const SeriesTable& table) {
   return out;
 }
 
-Result<SeriesTable> parse_csv(std::string_view text, const std::string& file) {
+Result<SeriesTable> parse_csv(std::string_view text, const std::string& file,
+                              std::string_view words) {
   Diagnostics notes;
   SeriesTable table;
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
@@ -170,6 +182,7 @@ Result<SeriesTable> parse_csv(std::string_view text, const std::string& file) {
   };
   if (reader.at_end()) return without_table(reader.line(), "the table is empty: no header line");
   const int header_line = reader.line();
+  reader.choose_separator();
   for (const Cell& cell : reader.record(complete)) {
     SeriesColumn column = header_column(cell.text);
     if (column.name.empty() || cell.text.find('\0') != std::string::npos)
@@ -186,7 +199,7 @@ Result<SeriesTable> parse_csv(std::string_view text, const std::string& file) {
   std::vector<double> values(table.columns.size());
   while (!reader.at_end()) {
     const int line = reader.line();
-    const std::vector<Cell> cells = reader.record(complete);
+    std::vector<Cell> cells = reader.record(complete);
     if (cells.size() == 1 && trimmed(cells[0].text).empty() && table.columns.size() > 1) continue;
     if (cells.size() != table.columns.size()) {
       notes.warning(
@@ -197,6 +210,9 @@ Result<SeriesTable> parse_csv(std::string_view text, const std::string& file) {
     }
     bool good = true;
     for (size_t j = 0; j < cells.size() && good; ++j) {
+      if (!words.empty() && table.columns[j].name == words) continue;
+      if (reader.separator() == ';')
+        std::replace(cells[j].text.begin(), cells[j].text.end(), ',', '.');
       const auto value = number(cells[j].text);
       if (!value) {
         notes.warning(623, {file, line, cells[j].column},
@@ -209,7 +225,14 @@ Result<SeriesTable> parse_csv(std::string_view text, const std::string& file) {
       }
     }
     if (!good) break;
-    for (size_t j = 0; j < cells.size(); ++j) table.columns[j].values.push_back(values[j]);
+    table.lines.push_back(line);
+    for (size_t j = 0; j < cells.size(); ++j) {
+      if (!words.empty() && table.columns[j].name == words) {
+        table.columns[j].texts.emplace_back(trimmed(cells[j].text));
+      } else {
+        table.columns[j].values.push_back(values[j]);
+      }
+    }
   }
   if (table.rows() == 0) {
     Diagnostics errors = without_table(header_line, "the table has no row of numbers");

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "panto/estimation/log.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/linear/trajectory.hpp"
 
@@ -11,6 +12,7 @@ namespace panto::hdf5 {
 
 // Creates or replaces the file; an empty answer means success, anything else is the reason of failure.
 std::string write(const Run& run, const std::string& path);
+std::string write(const EstimateSeries& series, const std::string& path);
 std::string write(const LinearTrajectory& along, const std::string& model, const std::string& path);
 
 bool has_signature(std::string_view bytes);

@@ -216,6 +216,26 @@ void write_all(const Run& run, Writer& file) {
   }
 }
 
+void write_all(const EstimateSeries& s, Writer& file) {
+  const hid_t root = file.root();
+  attribute(root, "format", std::string(kEstimateFormat));
+  attribute(root, "format_version", long{kEstimateFormatVersion});
+  attribute(root, "pantograph_version", std::string(PANTO_VERSION));
+  attribute(root, "model", s.model);
+  attribute(root, "filter", s.filter);
+  file.series(root, "t", "s", s.t);
+  file.series(root, "nis", "", s.nis);
+  const auto group = [&](const char* name, const std::vector<EstimateColumn>& columns,
+                         std::vector<double> EstimateColumn::*values) {
+    const Handle at = file.group(root, name);
+    for (const EstimateColumn& c : columns) file.series(at.get(), c.name, c.unit, c.*values);
+  };
+  group("estimates", s.estimates, &EstimateColumn::value);
+  group("sigma", s.estimates, &EstimateColumn::sigma);
+  group("innovations", s.innovations, &EstimateColumn::value);
+  group("innovation_sigma", s.innovations, &EstimateColumn::sigma);
+}
+
 std::string lines(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += name + "\n";
@@ -291,6 +311,10 @@ std::string written(const std::string& path, const Fill& fill) {
 
 std::string write(const Run& run, const std::string& path) {
   return written(path, [&](Writer& file) { write_all(run, file); });
+}
+
+std::string write(const EstimateSeries& series, const std::string& path) {
+  return written(path, [&](Writer& file) { write_all(series, file); });
 }
 
 std::string write(const LinearTrajectory& along, const std::string& model,

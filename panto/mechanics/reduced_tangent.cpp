@@ -101,15 +101,16 @@ Status ReducedTangent::accelerations(const Point& x) noexcept {
 
 void ReducedTangent::outputs(const Point& x, Level level, std::span<const int> outputs,
                              Eigen::MatrixXd& y) noexcept {
-  workspace_.along(x, level, dq_, dv_, level == Level::kAcceleration ? da_ : none_, outputs,
-                   along_);
-  y = along_.y;
+  workspace_.along(x, level, dq_, dv_, level == Level::kAcceleration ? da_ : none_, outputs, read_);
+  const auto rows = static_cast<Eigen::Index>(outputs.size());
+  y.topLeftCorner(rows, m_) = read_.y.topRows(rows);
 }
 
 void ReducedTangent::outputs_by_acceleration(const Point& x, std::span<const int> outputs,
                                              Eigen::MatrixXd& y) noexcept {
-  workspace_.along(x, Level::kAcceleration, still_, still_, basis_, outputs, along_);
-  y = along_.y;
+  workspace_.along(x, Level::kAcceleration, still_, still_, basis_, outputs, read_by_acceleration_);
+  const auto rows = static_cast<Eigen::Index>(outputs.size());
+  y.topLeftCorner(rows, na_) = read_by_acceleration_.y.topRows(rows);
 }
 
 }  // namespace panto

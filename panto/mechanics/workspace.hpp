@@ -81,7 +81,7 @@ class Workspace {
   virtual void tangent(const Point& x, const Blocks& blocks, Tangent& out) = 0;
 
   // Derivatives along the columns of dq, dv, da (nv rows each; da without columns: zero). kVelocity: only phi_dot, and y of outputs that need
-  // no acceleration; kAcceleration: all. y: rows of the outputs asked for. Allocates only when sizes change.
+  // no acceleration; kAcceleration: all. y: rows of the outputs asked for come first. Allocates only when other columns or more outputs are asked for.
   virtual void along(const Point& x, Level level, const Eigen::MatrixXd& dq,
                      const Eigen::MatrixXd& dv, const Eigen::MatrixXd& da,
                      std::span<const int> outputs, DirectionalTangent& out) = 0;

@@ -21,8 +21,7 @@ Outcome run(const std::string& filter, const std::string& sensor, std::uint64_t 
   settings.filter = filter;
   settings.sigma_coordinates = settings.sigma_speeds = {5 * kDegree};
   settings.acceleration_noise = {5.25 * kDegree};
-  const auto o =
-      test::observer(*model, test::with(*model, "g", 9), settings, {{.name = sensor}});
+  const auto o = test::observer(*model, test::with(*model, "g", 9), settings, {{.name = sensor}});
   Eigen::VectorXd q = truth.q;
   q(0) += std::numbers::pi / 16;
   EXPECT_GE(o->workspace().close_positions(0, {q.data(), 3}), Status::kOk);

@@ -23,7 +23,8 @@ struct Kind {
 
 std::vector<Kind> kinds() {
   std::vector<Kind> list;
-  list.push_back({"ekf", false, [](System& s) { return std::make_unique<Ekf>(s, FilterOptions{}); }});
+  list.push_back(
+      {"ekf", false, [](System& s) { return std::make_unique<Ekf>(s, FilterOptions{}); }});
   list.push_back(
       {"iterated", false, [](System& s) { return std::make_unique<Ekf>(s, FilterOptions{}, 3); }});
   const std::vector<std::pair<std::string, SigmaOptions>> sets{
@@ -38,9 +39,8 @@ std::vector<Kind> kinds() {
         o.square_root = root;
         o.redraw = redraw;
         list.push_back(
-            {name + (root ? "_root" : "") + (redraw ? "_redrawn" : ""), !redraw, [o](System& s) {
-               return std::make_unique<SigmaFilter>(s, FilterOptions{}, o);
-             }});
+            {name + (root ? "_root" : "") + (redraw ? "_redrawn" : ""), !redraw,
+             [o](System& s) { return std::make_unique<SigmaFilter>(s, FilterOptions{}, o); }});
       }
   return list;
 }

@@ -33,9 +33,8 @@ Distance distance(int particles, double jitter, std::uint64_t seed) {
     filter.covariance(p);
     d.effective = std::min(d.effective, filter.effective());
     for (int i = 0; i < 2; ++i) {
-      const double off =
-          std::abs(filter.state()[static_cast<size_t>(i)] - book.x.back()(i)) /
-          std::sqrt(book.p.back()(i, i));
+      const double off = std::abs(filter.state()[static_cast<size_t>(i)] - book.x.back()(i)) /
+                         std::sqrt(book.p.back()(i, i));
       d.mean += off / 120;
       d.worst_mean = std::max(d.worst_mean, off);
       d.variance += std::abs(p(i, i) / book.p.back()(i, i) - 1) / 120;

@@ -1,0 +1,263 @@
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "apps/cli/json.hpp"
+#include "apps/cli/observe.hpp"
+#include "apps/cli/progress.hpp"
+#include "apps/cli/report.hpp"
+
+namespace panto::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr size_t kLongestLine = 65536;
+constexpr int kWait = 100;  // ms between looks at Ctrl-C
+
+std::string error_line(const std::string& message) {
+  JsonWriter json;
+  json.begin_object().member("error", message).end_object();
+  return json.text() + "\n";
+}
+
+// The observer behind the lines.
+class Station {
+ public:
+  Station(const Model& model, Observer& observer, const TrackerOptions& options)
+      : model_(model),
+        tracker_(observer, options),
+        estimate_(tracker_.estimate()),
+        y_(static_cast<size_t>(observer.mechanism().sensors())),
+        u_(model.inputs.size()) {
+    for (int i = 0; i < observer.mechanism().sensors(); ++i)
+      sensors_.push_back(
+          model.outputs[static_cast<size_t>(observer.mechanism().sensor(i).output)].name);
+  }
+
+  // The answer to a line; empty: none.
+  std::string answer(std::string_view line, Clock::time_point arrived) {
+    if (line.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
+    const std::string wrong = take(line);
+    if (end_) return {};
+    if (!wrong.empty()) {
+      ++errors_;
+      return error_line(wrong);
+    }
+    JsonWriter json;
+    json.begin_object().member("t", estimate_.t);
+    for (size_t i = 0; i < tracker_.quantities().size(); ++i) {
+      const std::string& name = tracker_.quantities()[i].name;
+      json.member(name, estimate_.value[i]).member(name + "_sigma", estimate_.sigma[i]);
+    }
+    const double latency = 1e6 * std::chrono::duration<double>(Clock::now() - arrived).count();
+    latencies_.push_back(static_cast<float>(latency));
+    json.member("nis",
+                estimate_.used > 0 ? estimate_.nis : std::numeric_limits<double>::quiet_NaN())
+        .member("latency_us", latency)
+        .end_object();
+    return json.text() + "\n";
+  }
+
+  [[nodiscard]] bool ended() const { return end_; }
+
+  [[nodiscard]] std::string report() {
+    tracker_.finish();
+    std::string text = fmt::format("{} lines answered, {} refused", latencies_.size(), errors_);
+    if (!latencies_.empty()) {
+      std::sort(latencies_.begin(), latencies_.end());
+      const auto share = [&](double p) {
+        return latencies_[static_cast<size_t>(p * static_cast<double>(latencies_.size() - 1))];
+      };
+      text += fmt::format("; latency {:.1f} µs median, {:.1f} µs at 99 %, {:.1f} µs at most",
+                          share(0.5), share(0.99), latencies_.back());
+    }
+    text += "\n";
+    for (const SensorRecord& r : tracker_.sensors())
+      text += fmt::format("{}: {} readings, {} rejected, {} late, {} dropped, {} repeated\n",
+                          r.name, r.readings, r.rejected, r.late, r.dropped, r.repeated);
+    if (tracker_.restarts() > 0) text += fmt::format("restarted {} times\n", tracker_.restarts());
+    return text;
+  }
+
+ private:
+  // Empty, or what is wrong with the line.
+  std::string take(std::string_view line) {
+    const nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
+    if (!j.is_object()) return "expected one JSON object per line, like {\"t\": 0.005, ...}";
+    if (const auto end = j.find("end"); end != j.end() && end->is_boolean() && end->get<bool>()) {
+      end_ = true;
+      return {};
+    }
+    const auto t = j.find("t");
+    if (t == j.end() || !t->is_number()) return "the time \"t\" is missing or no number";
+    const double time = t->get<double>();
+    if (!std::isfinite(time)) return "the time \"t\" is not finite";
+    std::fill(y_.begin(), y_.end(), kNone);
+    std::fill(u_.begin(), u_.end(), kNone);
+    bool any = false;
+    for (const auto& [key, value] : j.items()) {
+      if (key == "t") continue;
+      double* place = nullptr;
+      for (size_t i = 0; i < sensors_.size(); ++i)
+        if (sensors_[i] == key) place = &y_[i];
+      for (size_t i = 0; i < model_.inputs.size() && place == nullptr; ++i)
+        if (model_.inputs[i].name == key) place = &u_[i];
+      if (place == nullptr)
+        return fmt::format("\"{}\" is neither a sensor in use nor an input{}", key,
+                           did_you_mean(key, sensors_));
+      if (value.is_null()) continue;
+      if (!value.is_number()) return fmt::format("\"{}\" is no number", key);
+      *place = value.get<double>();
+      if (!std::isfinite(*place)) return fmt::format("\"{}\" is not finite", key);
+      any = true;
+    }
+    if (!any) return "neither a reading nor an input";
+    switch (tracker_.push(time, y_, u_)) {
+      case Arrival::kTooOld:
+        return fmt::format("t = {:.9g} s is older than the lag", time);
+      case Arrival::kJump:
+        return fmt::format("t = {:.9g} s is too far ahead of {:.9g} s", time, tracker_.time());
+      case Arrival::kFailed:
+        return fmt::format("the filter failed: {}", to_string(tracker_.status()));
+      default:
+        break;
+    }
+    tracker_.present(estimate_);
+    return {};
+  }
+
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const Model& model_;
+  Tracker tracker_;
+  Estimate estimate_;
+  std::vector<double> y_, u_;
+  std::vector<std::string> sensors_;
+  std::vector<float> latencies_;
+  long errors_ = 0;
+  bool end_ = false;
+};
+
+// False: nothing yet, look at Ctrl-C and come back.
+bool readable(int descriptor) {
+  pollfd waiting{descriptor, POLLIN, 0};
+  return ::poll(&waiting, 1, kWait) > 0;
+}
+
+void serve_input(Station& station) {
+  std::string pending;
+  char buffer[4096];
+  while (!station.ended() && !Interrupt::requested()) {
+    if (!readable(STDIN_FILENO)) continue;
+    const ssize_t n = ::read(STDIN_FILENO, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    const auto arrived = Clock::now();
+    if (n > 0) pending.append(buffer, static_cast<size_t>(n));
+    if (n <= 0 && !pending.empty()) pending += '\n';  // a last line without its end
+    size_t start = 0;
+    for (size_t end; !station.ended() && (end = pending.find('\n', start)) != std::string::npos;
+         start = end + 1)
+      out(station.answer(std::string_view(pending).substr(start, end - start), arrived));
+    pending.erase(0, start);
+    if (pending.size() > kLongestLine) {
+      out(error_line("a line is longer than 64 kB"));
+      pending.clear();
+    }
+    if (n <= 0) break;
+  }
+}
+
+// Empty, or why there is no socket.
+std::string serve_udp(Station& station, const ObserveArguments& a) {
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_port = htons(static_cast<std::uint16_t>(a.udp));
+  if (::inet_pton(AF_INET, a.bind.c_str(), &here.sin_addr) != 1)
+    return fmt::format("--bind {}: expected an address like 127.0.0.1", a.bind);
+  const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0 || ::bind(socket, reinterpret_cast<const sockaddr*>(&here), sizeof here) != 0) {
+    const std::string reason = std::strerror(errno);
+    if (socket >= 0) ::close(socket);
+    return fmt::format("cannot listen at {}:{}: {}", a.bind, a.udp, reason);
+  }
+  note(fmt::format("listening at {}:{}", a.bind, a.udp));
+  std::vector<char> buffer(kLongestLine);
+  while (!station.ended() && !Interrupt::requested()) {
+    if (!readable(socket)) continue;
+    sockaddr_in sender{};
+    socklen_t size = sizeof sender;
+    const ssize_t n = ::recvfrom(socket, buffer.data(), buffer.size(), 0,
+                                 reinterpret_cast<sockaddr*>(&sender), &size);
+    if (n < 0) continue;
+    const auto arrived = Clock::now();
+    const std::string_view text(buffer.data(), static_cast<size_t>(n));
+    for (size_t start = 0; start < text.size() && !station.ended();) {
+      const size_t end = std::min(text.find('\n', start), text.size());
+      const std::string answer = station.answer(text.substr(start, end - start), arrived);
+      if (!answer.empty())
+        (void)::sendto(socket, answer.data(), answer.size(), 0,
+                       reinterpret_cast<const sockaddr*>(&sender), size);
+      start = end + 1;
+    }
+  }
+  ::close(socket);
+  return {};
+}
+
+}  // namespace
+
+int observe_live(const ObserveArguments& a) {
+  std::vector<Override> overrides;
+  std::string message;
+  std::vector<SensorSettings> sensors = sensors_of(a.sensors, message);
+  if (!message.empty() || !parse_settings(a.set, overrides, message))
+    return fail_usage(message, a.json);
+  const Result<Model> model = load_model(a.model, overrides);
+  if (!model.ok()) return fail(model.diagnostics(), a.json);
+  Diagnostics notes = model.diagnostics();
+  TrackerOptions options;
+  options.lag = a.lag;
+  // A machine that runs cannot wait for a person.
+  options.restart = a.restart == "initial" ? Restart::kInitial : Restart::kPresent;
+  options.outputs = outputs_of(a.outputs, *model, notes);
+  if (sensors.empty())
+    for (const Sensor& s : model->sensors) {
+      sensors.emplace_back();
+      sensors.back().name = model->outputs[static_cast<size_t>(s.output)].name;
+    }
+  Result<std::unique_ptr<Observer>> observer =
+      Observer::create(*model, nominal(*model), settings_of(a), sensors);
+  notes.append(observer.diagnostics());
+  if (!observer.ok() || !notes.ok()) return fail(notes, a.json);
+  if (a.dt > 0) options.dt = a.dt;
+  for (const Sensor& s : model->sensors)
+    if (const double rate = (*observer)->workspace().number(s.rate); a.dt <= 0 && rate > 0)
+      options.dt = std::min(options.dt, 1 / rate);
+  print(notes);
+  const Interrupt interrupt;
+  Station station(*model, **observer, options);
+  if (a.udp > 0) {
+    const std::string failed = serve_udp(station, a);
+    if (!failed.empty()) {
+      Diagnostics errors;
+      errors.error(817, {}, failed);
+      return fail(errors, a.json);
+    }
+  } else {
+    serve_input(station);
+  }
+  const std::string report = station.report();
+  if (!voice().quiet) fmt::print(stderr, "{}", report);
+  return kOk;
+}
+
+}  // namespace panto::cli

@@ -1,0 +1,150 @@
+// `panto observe` on recorded logs and beside a running machine.
+#include <arpa/inet.h>
+#include <signal.h>  // NOLINT: kill is POSIX
+#include <sys/socket.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "apps/cli/test/program.hpp"
+
+namespace panto::cli {
+namespace {
+
+using nlohmann::json;
+
+class ObserveVerb : public Program {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(
+        panto("simulate fourbar_sanjurjo --until 1 --seed 1 --csv run.csv --out run.h5").exit_code,
+        0);
+  }
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST_F(ObserveVerb, CsvAndHdf5GiveTheSameEstimatesAsTableJsonAndFiles) {
+  const Outcome run = panto("observe fourbar_sanjurjo run.csv --filter ukf --json -o est.csv");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json j = run.json();
+  EXPECT_EQ(j["sensors"]["crank_encoder"]["readings"], 201);
+  EXPECT_EQ(j["sensors"]["crank_encoder"]["missing"], 0);
+  EXPECT_GT(j["step_us"].get<double>(), 0);
+  const double sigma = j["final"]["theta"]["sigma"];
+  EXPECT_GT(sigma, 0);
+  EXPECT_LT(sigma, 0.02);
+  EXPECT_TRUE(j["final"].contains("pin_x"));
+  const std::string csv = text_of(path("est.csv"));
+  EXPECT_NE(csv.find("theta [rad],theta.sigma [rad],theta_dot [rad/s],theta_dot.sigma [rad/s]"),
+            std::string::npos)
+      << csv.substr(0, 300);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 203);
+
+  const Outcome other = panto("observe fourbar_sanjurjo run.h5 --filter ukf --json -o est.h5");
+  ASSERT_EQ(other.exit_code, 0) << other.err;
+  EXPECT_EQ(other.json()["final"], j["final"]);
+  EXPECT_TRUE(std::filesystem::exists(path("est.h5")));
+  const Outcome table = panto("observe fourbar_sanjurjo run.csv --sensors crank_gyro --gate 0.999");
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_NE(table.out.find("crank_gyro [rad/s]"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find("µs per step"), std::string::npos);
+}
+
+TEST_F(ObserveVerb, BadInputEndsWithTwoAndWritesNothing) {
+  const auto bad = [&](const std::string& arguments, const std::string& id) {
+    const Outcome run = panto("observe " + arguments + " -o est.csv --json");
+    EXPECT_EQ(run.exit_code, 2) << arguments;
+    EXPECT_NE(run.out.find(id), std::string::npos) << arguments << "\n" << run.out;
+    EXPECT_FALSE(std::filesystem::exists(path("est.csv"))) << arguments;
+  };
+  bad("fourbar_sanjurjo none.csv", "E0621");
+  bad("fourbar_sanjurjo run.csv --filter kalman", "E0801");
+  bad("fourbar_sanjurjo run.csv --sensors crank_encodr", "E0810");
+  bad("fourbar_sanjurjo run.csv --sensors theta", "E0803");
+  bad("fourbar_sanjurjo run.csv --filter cekf --gate 0.99", "E0805");
+  bad("fourbar_sanjurjo run.csv --outputs pin_z", "E0802");
+  put("units.csv", "t,crank_encoder [mm]\n0,1\n0.1,1\n");
+  bad("fourbar_sanjurjo units.csv", "E0811");
+  put("back.csv", "t,crank_encoder\n0,1\n1,1\n0.5,1\n");
+  bad("fourbar_sanjurjo back.csv", "E0812");
+  put("empty.csv", "t,crank_encoder\n0,\n1,\n");
+  bad("fourbar_sanjurjo empty.csv", "E0815");
+  EXPECT_EQ(panto("observe fourbar_sanjurjo").exit_code, 1);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --live").exit_code, 1);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --gate 2").exit_code, 1);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv -o est.txt").exit_code, 1);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo --live --udp 5000 --bind nowhere").exit_code, 2);
+}
+
+TEST_F(ObserveVerb, LiveLinesAreAnsweredAndBadOnesAreNotFatal) {
+  std::string input;
+  for (int i = 0; i < 100; ++i)
+    input += "{\"t\": " + std::to_string(0.005 * i) + ", \"crank_encoder\": 1.047}\n";
+  input +=
+      "nonsense\n{\"t\": \"x\"}\n{\"t\": 0.5, \"crank_encodr\": 1}\n{\"t\": 1e9, "
+      "\"crank_gyro\": 0}\n{\"t\": 0.1, \"crank_gyro\": 0}\n{\"t\": 0.495, \"crank_gyro\": 0}\n"
+      "{\"end\": true}\n{\"t\": 0.6, \"crank_gyro\": 0}\n";
+  put("in", input);
+  const std::string command = "cd '" + path("") + "' && '" + PANTO_PROGRAM +
+                              "' observe fourbar_sanjurjo --live <in >live.out 2>live.err";
+  ASSERT_EQ(std::system(command.c_str()), 0) << text_of(path("live.err"));  // NOLINT: a shell
+  const auto lines = lines_of(text_of(path("live.out")));
+  ASSERT_EQ(lines.size(), 106U);
+  const json last = json::parse(lines[99]);
+  EXPECT_NEAR(last["t"].get<double>(), 0.495, 1e-9);
+  for (const char* key : {"theta", "theta_sigma", "theta_dot", "nis", "latency_us"})
+    EXPECT_TRUE(last.contains(key)) << key;
+  for (size_t i = 100; i < 105; ++i) EXPECT_TRUE(json::parse(lines[i]).contains("error")) << i;
+  EXPECT_NE(lines[102].find("did you mean"), std::string::npos);
+  EXPECT_TRUE(json::parse(lines[105]).contains("theta"));
+  const std::string err = text_of(path("live.err"));
+  EXPECT_NE(err.find("101 lines answered, 5 refused; latency"), std::string::npos) << err;
+}
+
+TEST_F(ObserveVerb, UdpAnswersTheSender) {
+  const int port = 20000 + static_cast<int>(getpid()) % 20000;
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string number = std::to_string(port);
+    if (freopen(path("udp.err").c_str(), "w", stderr) == nullptr) _exit(127);
+    execl(PANTO_PROGRAM, PANTO_PROGRAM, "observe", "fourbar_sanjurjo", "--live", "--udp",
+          number.c_str(), nullptr);
+    _exit(127);
+  }
+  const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
+  timeval wait{0, 200000};
+  setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
+  sockaddr_in there{};
+  there.sin_family = AF_INET;
+  there.sin_port = htons(static_cast<std::uint16_t>(port));
+  inet_pton(AF_INET, "127.0.0.1", &there.sin_addr);
+  ASSERT_EQ(connect(socket, reinterpret_cast<sockaddr*>(&there), sizeof there), 0);
+  const auto ask = [&](const std::string& text) {
+    char buffer[4096];
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      const bool sent = send(socket, text.data(), text.size(), 0) >= 0;
+      const ssize_t n = sent ? recv(socket, buffer, sizeof buffer, 0) : -1;
+      if (n > 0) return std::string(buffer, static_cast<size_t>(n));
+      usleep(50000);  // it is not listening yet
+    }
+    return std::string("{}");
+  };
+  EXPECT_TRUE(json::parse(ask("{\"t\": 0, \"crank_encoder\": 1.047}")).contains("theta_sigma"));
+  EXPECT_TRUE(json::parse(ask("{\"t\": 0.005, \"crank_encoder\": 1.047}")).contains("theta"));
+  EXPECT_TRUE(json::parse(ask("what?")).contains("error"));
+  kill(child, SIGINT);
+  int status = 0;
+  waitpid(child, &status, 0);
+  close(socket);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_NE(text_of(path("udp.err")).find("latency"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace panto::cli
