@@ -8,6 +8,7 @@
 #include "panto/identification/poses.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/io/load.hpp"
+#include "panto/io/study.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/compile.hpp"
 
@@ -74,6 +75,51 @@ void identification() {
          1e3 * best_seconds(10, [&] { (void)identify(*chain, params, study); }), "ms", 50, false);
 }
 
+// Filters with encoders at 200 Hz, and the whole grid of Sanjurjo et al. (7 filters, 5 rates, 2 errors, 8 cases, 20 sequences). The error-state
+// filters have the plant in independent coordinates.
+void observers() {
+  const struct {
+    const char* filter;
+    double bound;
+  } filters[] = {{"DEKF", 4}, {"errorEKF", 4}, {"UKF FE", 12}, {"UKF TR", 25}};
+  double grid = 0;
+  for (const bool five : {false, true}) {
+    const std::string name = five ? "five_bar" : "fourbar";
+    Result<LoadedObserveStudy> study = load_observe_study(
+        std::string(PANTO_VALIDATION_DIR) + "/papers/sanjurjo2017/" + name + ".toml");
+    if (!study) return report("study loads", 0, "", 1, true);
+    for (StudyFilter& f : study->study.filters) {
+      f.model.clear();
+      f.settings.scheme.reset();
+    }
+    ObserveStudy all = study->study, one = study->study;
+    one.threads = 1;
+    one.rates_hz = {200};
+    one.sensors.resize(1);
+    one.errors.resize(1);
+    for (StudyFilter& f : one.filters) f.sensors.clear();
+    std::erase_if(one.filters, [](const StudyFilter& f) {
+      return !f.errors.empty() && f.errors.front() != "high";
+    });
+    for (StudyFilter& f : one.filters) f.errors.clear();
+    one.seeds = {1, 2, 3, 4, 5};
+    const Result<TwinResult> runs = run_twin(one, study->load);
+    if (!runs) return report("study runs", 0, "", 1, true);
+    for (const auto& f : filters) {
+      double best = 1e9;
+      for (const TwinRow& r : runs->rows)
+        if (r.filter == f.filter) best = std::min(best, r.us_per_step);
+      report((name + ", " + f.filter + ", one step").c_str(), best, "us",
+             (five ? 3 : 1) * f.bound, false);
+    }
+    all.seeds.clear();
+    for (std::uint64_t i = 1; i <= 20; ++i) all.seeds.push_back(i);
+    const Result<TwinResult> result = run_twin(all, study->load);
+    if (result) grid += result->seconds;
+  }
+  report("grid of Sanjurjo et al., 11 200 runs of 2000 steps", grid, "s", 60, false);
+}
+
 }  // namespace
 
 int main() {
@@ -101,6 +147,7 @@ int main() {
   report("fourbar_f1, 10 s: relative error of theta(10 s)", error, "", 1e-8, false);
   report("fourbar_f1, 10 s: times faster than real time", 10 / seconds, "x", 500, true);
   identification();
+  observers();
   const std::string text = chain(100);
   report("100 bodies: read and compile",
          1e3 * best_seconds(20, [&] { (void)*compile(*parse_model_text(text, "chain.toml")); }),
