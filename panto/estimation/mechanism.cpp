@@ -80,8 +80,21 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
   mass_basis_.setZero(nv_, np_);
   correction_.setZero(d);
   force_lu_.compute(reduced_);
+  motion_.reserve_outputs(static_cast<int>(sensors_.size()));
   h_.setZero(static_cast<Eigen::Index>(sensors_.size()), d);
+  h_force_.setZero(
+      h_.rows(), static_cast<Eigen::Index>(workspace.independent_accelerations().size()));
   best_conditioning_ = workspace.conditioning();
+  // One evaluation at any pose allocates the residual's blocks.
+  std::vector<double> q(at(nq_), 0.0);
+  for (const Joint& j : m.joints)
+    if (j.type == JointType::kSpherical) q[at(j.q)] = 1;
+  Point p;
+  p.q = q;
+  p.v = p.a = speed_;
+  p.lambda = lambda_;
+  p.u = p.u_rate = u_;
+  workspace.residual(p, false, gamma_residual_);
   if (options.scheme == Scheme::kIndex3) index3_ = std::make_unique<Index3Plant>(workspace);
 }
 
@@ -661,11 +674,11 @@ Status Mechanism::outputs_jacobian(double t, MutableView x, std::span<const int>
     motion_.velocities(point(t, x));
   }
   motion_.outputs(point(t, x), std::max(level, Level::kVelocity), outputs, h_);
-  top.leftCols(d) = h_;
+  top.leftCols(d) = h_.topRows(rows);
   // A generalised force acts on what accelerometers read: δa = R δz̈.
   if (level == Level::kAcceleration && nf_ > 0) {
-    motion_.outputs_by_acceleration(point(t, x), outputs, h_);
-    top.middleCols(d, nf_) = h_.leftCols(nf_);
+    motion_.outputs_by_acceleration(point(t, x), outputs, h_force_);
+    top.middleCols(d, nf_) = h_force_.topLeftCorner(rows, nf_);
   }
   return Status::kOk;
 }

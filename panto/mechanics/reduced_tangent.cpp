@@ -99,17 +99,30 @@ Status ReducedTangent::accelerations(const Point& x) noexcept {
   return da_.allFinite() ? Status::kOk : Status::kNotFinite;
 }
 
+void ReducedTangent::reserve_outputs(int count) {
+  along_.y.resize(count, m_);
+  by_acceleration_ = along_;
+  by_acceleration_.r.resize(nv_, na_);
+  by_acceleration_.phi_dot.resize(along_.phi_dot.rows(), na_);
+  by_acceleration_.phi_ddot.resize(along_.phi_ddot.rows(), na_);
+  by_acceleration_.y.resize(count, na_);
+}
+
 void ReducedTangent::outputs(const Point& x, Level level, std::span<const int> outputs,
                              Eigen::MatrixXd& y) noexcept {
   workspace_.along(x, level, dq_, dv_, level == Level::kAcceleration ? da_ : none_, outputs,
                    along_);
-  y = along_.y;
+  const auto rows = static_cast<Eigen::Index>(outputs.size());
+  if (y.rows() < rows || y.cols() != m_) y.resize(rows, m_);
+  y.topRows(rows) = along_.y.topRows(rows);
 }
 
 void ReducedTangent::outputs_by_acceleration(const Point& x, std::span<const int> outputs,
                                              Eigen::MatrixXd& y) noexcept {
-  workspace_.along(x, Level::kAcceleration, still_, still_, basis_, outputs, along_);
-  y = along_.y;
+  workspace_.along(x, Level::kAcceleration, still_, still_, basis_, outputs, by_acceleration_);
+  const auto rows = static_cast<Eigen::Index>(outputs.size());
+  if (y.rows() < rows || y.cols() != na_) y.resize(rows, na_);
+  y.topRows(rows) = by_acceleration_.y.topRows(rows);
 }
 
 }  // namespace panto
