@@ -81,7 +81,8 @@ Status ReducedTangent::accelerations(const Point& x) noexcept {
     b_ = -along_.phi_ddot;
     for (int j = 0; j < m_; ++j)
       workspace_.complete(Level::kAcceleration, column(b_, j), column(da_, j));
-    force_.noalias() += mass_ * da_;
+    // Column by column: products of large matrices allocate.
+    for (int j = 0; j < m_; ++j) force_.col(j).noalias() += mass_ * da_.col(j);
   }
   if (na_ == 0) return Status::kOk;
   basis_.setZero();
@@ -89,11 +90,12 @@ Status ReducedTangent::accelerations(const Point& x) noexcept {
     basis_(za[static_cast<size_t>(j)], j) = 1;
     workspace_.complete(Level::kAcceleration, {}, column(basis_, j));
   }
-  mass_basis_.noalias() = mass_ * basis_;
+  for (int j = 0; j < na_; ++j) mass_basis_.col(j).noalias() = mass_ * basis_.col(j);
   reduced_mass_.noalias() = basis_.transpose() * mass_basis_;
   llt_.compute(reduced_mass_);
   if (llt_.info() != Eigen::Success) return Status::kSingular;
-  reduced_force_.noalias() = -basis_.transpose() * force_;
+  reduced_force_.noalias() = basis_.transpose() * force_;
+  reduced_force_ *= -1;  // a negated factor would be a temporary
   llt_.solveInPlace(reduced_force_);
   da_.noalias() += basis_ * reduced_force_;
   return da_.allFinite() ? Status::kOk : Status::kNotFinite;
