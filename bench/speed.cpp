@@ -85,8 +85,8 @@ void observers() {
   double grid = 0;
   for (const bool five : {false, true}) {
     const std::string name = five ? "five_bar" : "fourbar";
-    Result<LoadedObserveStudy> study = load_observe_study(
-        std::string(PANTO_VALIDATION_DIR) + "/papers/sanjurjo2017/" + name + ".toml");
+    Result<LoadedObserveStudy> study = load_observe_study(std::string(PANTO_VALIDATION_DIR) +
+                                                          "/papers/sanjurjo2017/" + name + ".toml");
     if (!study) return report("study loads", 0, "", 1, true);
     for (StudyFilter& f : study->study.filters) {
       f.model.clear();
@@ -109,8 +109,8 @@ void observers() {
       double best = 1e9;
       for (const TwinRow& r : runs->rows)
         if (r.filter == f.filter) best = std::min(best, r.us_per_step);
-      report((name + ", " + f.filter + ", one step").c_str(), best, "us",
-             (five ? 3 : 1) * f.bound, false);
+      report((name + ", " + f.filter + ", one step").c_str(), best, "us", (five ? 3 : 1) * f.bound,
+             false);
     }
     all.seeds.clear();
     for (std::uint64_t i = 1; i <= 20; ++i) all.seeds.push_back(i);

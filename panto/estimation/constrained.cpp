@@ -52,6 +52,18 @@ AllCoordinates::AllCoordinates(Mechanism& mechanism, double constraint)
   change_ = noise_;
   product_.setZero(2 * nv_, g);
   h_.setZero(static_cast<Eigen::Index>(m.outputs.size()), g);
+  along_.y.resize(mechanism.sensors(), 2 * nv_);
+  along_.phi_dot.resize(m.n_position_rows + m.n_velocity_rows, 2 * nv_);
+  // One evaluation allocates the residual's blocks.
+  Point p;
+  std::vector<double> q(at(nq_), 0.0), u(m.inputs.size(), 0.0);
+  for (const Joint& j : m.joints)
+    if (j.type == JointType::kSpherical) q[at(j.q)] = 1;
+  p.q = q;
+  p.v = p.a = zero_;
+  p.lambda = lambda_;
+  p.u = u;
+  workspace_.residual(p, false, residual_);
 }
 
 void AllCoordinates::find_rows() {

@@ -34,6 +34,7 @@ Status Ekf::predict(double dt) noexcept {
   if (keep_) prediction_.cross = product_;
   p_.noalias() = f_ * product_;
   p_ += process_factor_ * q_;
+  if (!cholesky(p_, product_)) return Status::kSingular;
   if (keep_) {
     std::copy(next_.begin(), next_.end(), prediction_.x.begin());
     prediction_.p = p_;
@@ -88,9 +89,7 @@ Status Ekf::correct(std::span<const int> sensors, View y) noexcept {
   }
   std::copy(at_.begin(), at_.end(), next_.begin());
   p_ = 0.5 * (corrected_ + corrected_.transpose());
-  for (Eigen::Index i = 0; i < p_.rows(); ++i)
-    if (!(p_(i, i) > 0)) return Status::kSingular;
-  return Status::kOk;
+  return cholesky(p_, product_) ? Status::kOk : Status::kSingular;
 }
 
 void Ekf::reframe(const Eigen::MatrixXd& change) noexcept {

@@ -78,11 +78,25 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
   gamma_w_.setZero(nz_);
   for (Eigen::VectorXd& g : gamma_) g.setZero(nz_);
   product_.setZero(d, d);
-  mass_basis_.setZero(nv_, np_);
+  mass_basis_.setZero(nv_, nz_);
+  basis_ = mass_basis_;
   correction_.setZero(d);
   force_lu_.compute(reduced_);
+  motion_.reserve_outputs(static_cast<int>(sensors_.size()));
   h_.setZero(static_cast<Eigen::Index>(sensors_.size()), d);
+  h_force_.setZero(h_.rows(),
+                   static_cast<Eigen::Index>(workspace.independent_accelerations().size()));
   best_conditioning_ = workspace.conditioning();
+  // One evaluation at any pose allocates the residual's blocks.
+  std::vector<double> q(at(nq_), 0.0);
+  for (const Joint& j : m.joints)
+    if (j.type == JointType::kSpherical) q[at(j.q)] = 1;
+  Point p;
+  p.q = q;
+  p.v = p.a = speed_;
+  p.lambda = lambda_;
+  p.u = p.u_rate = u_;
+  workspace.residual(p, false, gamma_residual_);
   if (options.scheme == Scheme::kIndex3) index3_ = std::make_unique<Index3Plant>(workspace);
 }
 
@@ -194,7 +208,12 @@ Status Mechanism::accelerate(double t, MutableView x) noexcept {
   }
   const Status status =
       workspace_.accelerations(t, v(x), u_, u_rate_, x.subspan(at(nq_ + nv_), at(nv_)));
-  if (status == Status::kOk) set_done(x, Done::kAccelerations);
+  if (status == Status::kOk) {
+    set_done(x, Done::kAccelerations);
+  } else {
+    // What is not a number stays out of states.
+    std::fill_n(x.begin() + nq_ + nv_, nv_, 0.0);
+  }
   return status;
 }
 
@@ -206,11 +225,16 @@ Status Mechanism::reduced_mass(View x) noexcept {
   const Status held = workspace_.hold_positions(0, q(x));
   if (!usable(held)) return held;
   stamp_ += 1;  // the workspace has left the state it was at
-  motion_.positions();
+  // R by independent speeds, which may be fewer than the coordinates.
+  const auto zv = workspace_.independent_speeds();
+  basis_.setZero();
+  for (int j = 0; j < nz_; ++j) {
+    basis_(zv[at(j)], j) = 1;
+    workspace_.complete(Level::kVelocity, {}, {basis_.col(j).data(), at(nv_)});
+  }
   workspace_.mass_matrix(q(x), mass_);
-  const auto r = motion_.dq().leftCols(np_);
-  mass_basis_.noalias() = mass_ * r;
-  reduced_.noalias() = r.transpose() * mass_basis_;
+  for (int j = 0; j < nz_; ++j) mass_basis_.col(j).noalias() = mass_ * basis_.col(j);
+  reduced_.noalias() = basis_.transpose() * mass_basis_;
   llt_.compute(reduced_);
   return llt_.info() == Eigen::Success ? Status::kOk : Status::kSingular;
 }
@@ -329,6 +353,7 @@ Status Mechanism::trapezoidal(double t, double dt, MutableView x, MutableView ou
   };
   place();
   double before = std::numeric_limits<double>::infinity();
+  bool newton = false;
   for (int iteration = 0; iteration < kIterationLimit; ++iteration) {
     const Status status = accelerate(t + dt, out);
     if (status != Status::kOk) return status;
@@ -336,8 +361,15 @@ Status Mechanism::trapezoidal(double t, double dt, MutableView x, MutableView ou
     // What one more fixed-point step would change.
     double change = 0;
     for (int i : zv) change = std::max(change, h * std::abs(a1[at(i)] - acceleration_[at(i)]));
-    if (iteration >= kFixedPointLimit || change > 0.5 * before) {
-      // Newton on both equations from where we are.
+    if (!newton && (iteration >= kFixedPointLimit || change > 0.5 * before)) {
+      // Newton from where the fixed point has not led away yet.
+      newton = true;
+      std::copy(a0.begin(), a0.end(), acceleration_.begin());
+      place();
+      continue;
+    }
+    if (newton) {
+      // On both equations from where we are.
       const Status linear = derivative(t + dt, out, a1_);
       if (linear != Status::kOk) return linear;
       workspace_.difference(q(out), q(x), step_);
@@ -353,7 +385,10 @@ Status Mechanism::trapezoidal(double t, double dt, MutableView x, MutableView ou
         residual_(np_ + i) = v0[k] + h * (a0[k] + a1[k]) - v1[k];
         worst = std::max(worst, h * std::abs(residual_(np_ + i)));
       }
-      if (worst <= options_.fixed_point_tolerance) return Status::kOk;
+      if (worst <= options_.fixed_point_tolerance) {
+        for (int i = 0; i < nv_; ++i) trend_[at(i)] = a1[at(i)] - a0[at(i)];
+        return Status::kOk;
+      }
       left_.setIdentity();
       left_ -= h * a1_;
       lu_.compute(left_);
@@ -365,16 +400,15 @@ Status Mechanism::trapezoidal(double t, double dt, MutableView x, MutableView ou
       workspace_.move(out.first(at(nq_)), step_);
       for (int i = 0; i < nz_; ++i) out[at(nq_ + zv[at(i)])] += correction_(np_ + i);
       set_done(out, Done::kNothing);
-      before = 0;  // stay with Newton
       continue;
     }
-    for (int i = 0; i < nv_; ++i) {
-      acceleration_[at(i)] = a1[at(i)];
-      trend_[at(i)] = a1[at(i)] - a0[at(i)];
-    }
+    std::copy(a1.begin(), a1.end(), acceleration_.begin());
     place();
     // What is left after this correction is the contraction of the iteration, about (h²/4) |∂z̈/∂z|, smaller.
-    if (h * change <= options_.fixed_point_tolerance) return Status::kOk;
+    if (h * change <= options_.fixed_point_tolerance) {
+      for (int i = 0; i < nv_; ++i) trend_[at(i)] = acceleration_[at(i)] - a0[at(i)];
+      return Status::kOk;
+    }
     before = change;
   }
   std::fill(trend_.begin(), trend_.end(), 0.0);
@@ -470,7 +504,7 @@ void Mechanism::convective(double t, View q, const Eigen::VectorXd& w,
   workspace_.inertia_forces(q, speed_, acceleration_, force_);
   for (int i = 0; i < nz_; ++i) {
     out(i) = 0;
-    for (int k = 0; k < nv_; ++k) out(i) += motion_.dq()(k, i) * force_[at(k)];
+    for (int k = 0; k < nv_; ++k) out(i) += basis_(k, i) * force_[at(k)];
   }
 }
 
@@ -575,7 +609,7 @@ void Mechanism::process_noise(double t, double dt, View x, Eigen::MatrixXd& out)
         workspace_.channel(actuator.channel, Order::kValue, q(x), {}, force_);
         for (int i = 0; i < nz_; ++i) {
           double sum = 0;
-          for (int k = 0; k < nv_; ++k) sum += motion_.dq()(k, i) * force_[at(k)];
+          for (int k = 0; k < nv_; ++k) sum += basis_(k, i) * force_[at(k)];
           added_(i) = sum;
         }
         llt_.solveInPlace(added_);
@@ -678,8 +712,8 @@ Status Mechanism::outputs_jacobian(double t, MutableView x, std::span<const int>
   top.leftCols(d) = h_.topRows(rows);
   // A generalised force acts on what accelerometers read: δa = R δz̈.
   if (level == Level::kAcceleration && nf_ > 0) {
-    motion_.outputs_by_acceleration(point(t, x), outputs, h_);
-    top.middleCols(d, nf_) = h_.topLeftCorner(rows, nf_);
+    motion_.outputs_by_acceleration(point(t, x), outputs, h_force_);
+    top.middleCols(d, nf_) = h_force_.topLeftCorner(rows, nf_);
   }
   return Status::kOk;
 }

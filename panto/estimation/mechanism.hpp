@@ -192,7 +192,8 @@ class Mechanism final : public ModelSystem {
       acceleration_;
   std::vector<double> k1_, k2_, k3_, k4_, stage_, old_q_, old_v_;
   std::vector<int> outputs_, old_positions_, old_speeds_;
-  Eigen::MatrixXd a0_, a1_, left_, product_, mass_, mass_basis_, reduced_, noise_, h_;
+  Eigen::MatrixXd a0_, a1_, left_, product_, mass_, basis_, mass_basis_, reduced_, noise_, h_,
+      h_force_;
   Eigen::VectorXd residual_, correction_, added_, gamma_w_, gamma_[4];
   Residual gamma_residual_;
   Eigen::LLT<Eigen::MatrixXd> llt_;

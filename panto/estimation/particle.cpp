@@ -199,7 +199,9 @@ Status ParticleFilter::summarise(double t) noexcept {
   p_.noalias() -= mean_ * mean_.transpose();
   for (int c = 0; c < n_; ++c)
     for (int r = 0; r < c; ++r) p_(r, c) = p_(c, r);
-  return p_.allFinite() ? Status::kOk : Status::kNotFinite;
+  if (!p_.allFinite()) return Status::kNotFinite;
+  // All weight on too few particles.
+  return cholesky(p_, l_) ? Status::kOk : Status::kSingular;
 }
 
 Status ParticleFilter::resample(double t) noexcept {

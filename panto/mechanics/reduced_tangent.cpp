@@ -81,7 +81,8 @@ Status ReducedTangent::accelerations(const Point& x) noexcept {
     b_ = -along_.phi_ddot;
     for (int j = 0; j < m_; ++j)
       workspace_.complete(Level::kAcceleration, column(b_, j), column(da_, j));
-    force_.noalias() += mass_ * da_;
+    // Column by column: products of large matrices allocate.
+    for (int j = 0; j < m_; ++j) force_.col(j).noalias() += mass_ * da_.col(j);
   }
   if (na_ == 0) return Status::kOk;
   basis_.setZero();
@@ -89,28 +90,41 @@ Status ReducedTangent::accelerations(const Point& x) noexcept {
     basis_(za[static_cast<size_t>(j)], j) = 1;
     workspace_.complete(Level::kAcceleration, {}, column(basis_, j));
   }
-  mass_basis_.noalias() = mass_ * basis_;
+  for (int j = 0; j < na_; ++j) mass_basis_.col(j).noalias() = mass_ * basis_.col(j);
   reduced_mass_.noalias() = basis_.transpose() * mass_basis_;
   llt_.compute(reduced_mass_);
   if (llt_.info() != Eigen::Success) return Status::kSingular;
-  reduced_force_.noalias() = -basis_.transpose() * force_;
+  reduced_force_.noalias() = basis_.transpose() * force_;
+  reduced_force_ *= -1;  // a negated factor would be a temporary
   llt_.solveInPlace(reduced_force_);
   da_.noalias() += basis_ * reduced_force_;
   return da_.allFinite() ? Status::kOk : Status::kNotFinite;
 }
 
+void ReducedTangent::reserve_outputs(int count) {
+  along_.y.resize(count, m_);
+  by_acceleration_ = along_;
+  by_acceleration_.r.resize(nv_, na_);
+  by_acceleration_.phi_dot.resize(along_.phi_dot.rows(), na_);
+  by_acceleration_.phi_ddot.resize(along_.phi_ddot.rows(), na_);
+  by_acceleration_.y.resize(count, na_);
+}
+
 void ReducedTangent::outputs(const Point& x, Level level, std::span<const int> outputs,
                              Eigen::MatrixXd& y) noexcept {
-  workspace_.along(x, level, dq_, dv_, level == Level::kAcceleration ? da_ : none_, outputs, read_);
+  workspace_.along(x, level, dq_, dv_, level == Level::kAcceleration ? da_ : none_, outputs,
+                   along_);
   const auto rows = static_cast<Eigen::Index>(outputs.size());
-  y.topLeftCorner(rows, m_) = read_.y.topRows(rows);
+  if (y.rows() < rows || y.cols() != m_) y.resize(rows, m_);
+  y.topRows(rows) = along_.y.topRows(rows);
 }
 
 void ReducedTangent::outputs_by_acceleration(const Point& x, std::span<const int> outputs,
                                              Eigen::MatrixXd& y) noexcept {
-  workspace_.along(x, Level::kAcceleration, still_, still_, basis_, outputs, read_by_acceleration_);
+  workspace_.along(x, Level::kAcceleration, still_, still_, basis_, outputs, by_acceleration_);
   const auto rows = static_cast<Eigen::Index>(outputs.size());
-  y.topLeftCorner(rows, na_) = read_by_acceleration_.y.topRows(rows);
+  if (y.rows() < rows || y.cols() != na_) y.resize(rows, na_);
+  y.topRows(rows) = by_acceleration_.y.topRows(rows);
 }
 
 }  // namespace panto

@@ -20,10 +20,12 @@ class ReducedTangent {
   void velocities(const Point& x) noexcept;
   // x.a: accelerations of the model at (x.q, x.v), x.lambda its multipliers. After Workspace::accelerations(). kSingular: reduced mass not definite.
   [[nodiscard]] Status accelerations(const Point& x) noexcept;
-  // Rows of outputs by w into the first rows of y, after the level they read (x as there).
+  // Up to so many outputs are asked for later without allocation.
+  void reserve_outputs(int count);
+  // First rows of y: outputs by w, after the level they read (x as there). y grows where it is too small.
   void outputs(const Point& x, Level level, std::span<const int> outputs,
                Eigen::MatrixXd& y) noexcept;
-  // Rows of outputs by independent accelerations, after accelerations().
+  // The same by independent accelerations, after accelerations().
   void outputs_by_acceleration(const Point& x, std::span<const int> outputs,
                                Eigen::MatrixXd& y) noexcept;
 
@@ -40,7 +42,7 @@ class ReducedTangent {
   int nv_, np_, nz_, na_, m_;
   Eigen::MatrixXd dq_, dv_, da_, b_, mass_, force_, basis_, mass_basis_, reduced_mass_,
       reduced_force_, none_, still_;
-  DirectionalTangent along_, read_, read_by_acceleration_;
+  DirectionalTangent along_, by_acceleration_;
   Eigen::LLT<Eigen::MatrixXd> llt_;
 };
 

@@ -244,8 +244,7 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
   const auto npv = static_cast<Eigen::Index>(model_.n_position_rows + model_.n_velocity_rows),
              ny = static_cast<Eigen::Index>(outputs.size()), columns = dq.cols();
   out.phi_dot.resize(npv, columns);
-  if (out.y.rows() < ny || out.y.cols() != columns)
-    out.y.resize(std::max(ny, out.y.rows()), columns);
+  if (out.y.rows() < ny || out.y.cols() != columns) out.y.resize(ny, columns);
   if (all) {
     out.r.resize(model_.nv, columns);
     out.phi_ddot.resize(model_.n_rows(), columns);
