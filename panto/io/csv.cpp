@@ -46,9 +46,9 @@ class Reader {
   // Decided by the line that comes next, the header.
   void choose_separator() {
     const std::string_view line = text_.substr(at_, text_.find_first_of("\r\n", at_) - at_);
-    separator_ = line.find(';') != std::string_view::npos && line.find(',') == std::string_view::npos
-                     ? ';'
-                     : ',';
+    separator_ =
+        line.find(';') != std::string_view::npos && line.find(',') == std::string_view::npos ? ';'
+                                                                                             : ',';
   }
 
   std::string_view rest_of_line() {

@@ -51,7 +51,8 @@ inline Model sanjurjo_model(bool five, double g, double angle_error, bool points
   } else {
     o.push_back({"initial.theta", number(kPi / 3 + angle_error)});
   }
-  auto model = load(points ? (five ? "five_bar_points" : "fourbar_points")
+  const std::string natural = zoo_folder() + "/../validation/papers/sanjurjo2017/";
+  auto model = load(points ? natural + (five ? "five_bar_points.toml" : "fourbar_points.toml")
                            : (five ? "five_bar" : "fourbar_sanjurjo"),
                     o);
   if (!model.ok()) throw std::runtime_error(model.diagnostics().text());

@@ -164,8 +164,7 @@ struct Textbook {
     ps = p[static_cast<size_t>(last)];
     for (int i = last - 1; i >= k; --i) {
       const auto at = static_cast<size_t>(i);
-      const Eigen::MatrixXd g =
-          p[at] * f[at + 1].transpose() * predicted_p[at + 1].inverse();
+      const Eigen::MatrixXd g = p[at] * f[at + 1].transpose() * predicted_p[at + 1].inverse();
       xs = x[at] + g * (xs - predicted[at + 1]);
       ps = p[at] + g * (ps - predicted_p[at + 1]) * g.transpose();
     }
