@@ -9,6 +9,7 @@
 #include "apps/cli/report.hpp"
 #include "panto/io/atomic_file.hpp"
 #include "panto/io/study.hpp"
+#include "panto/numerics/ranks.hpp"
 #include "panto/scene/observation_report.hpp"
 
 namespace panto::cli {
@@ -149,6 +150,7 @@ int observe_study(const ObserveStudyArguments& a) {
   };
   const Result<TwinResult> result = run_twin(study, loaded->load, options);
   progress.wipe();
+  if (Ranks::world().rank() > 0) return result.ok() ? kOk : kBadInput;  // the first rank speaks
   Diagnostics notes = loaded.diagnostics();
   notes.append(result.diagnostics());
   if (!result.ok()) return fail(notes, a.json);
