@@ -250,6 +250,7 @@ Result<ObserveStudy> observe_study(const ModelSpec& file) {
     const auto check = [&](const std::vector<std::string>& names, const auto& known,
                            const char* what) {
       std::vector<std::string> all;
+      all.reserve(known.size());
       for (const auto& k : known) all.push_back(k.name);
       for (const std::string& n : names)
         if (std::find(all.begin(), all.end(), n) == all.end())

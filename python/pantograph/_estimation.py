@@ -17,7 +17,7 @@ from ._tasks import _shown_progress
 
 @dataclass(frozen=True)
 class ObservedRun:
-    """One filter on one noise sequence; errors in the units of their channels."""
+    """One filter on one noise sequence; errors [units of the channels]."""
 
     filter: str
     sensors: str
@@ -37,7 +37,10 @@ class ObservedRun:
 
 @dataclass(frozen=True)
 class ObservedCell:
-    """The same filter over all noise sequences; those that diverged are left out of the means."""
+    """The same filter over all noise sequences; errors [units of the channels].
+
+    Sequences that diverged are left out of the means.
+    """
 
     filter: str
     sensors: str
@@ -57,7 +60,10 @@ class ObservedCell:
 
 @dataclass(frozen=True, eq=False)
 class ObservedSeries:
-    """Course of one run: channel -> (truth, estimate, sigma), sensor -> (t, innovation, sigma)."""
+    """Course of one run over time [s].
+
+    channels: name -> (truth, estimate, sigma); innovations: sensor -> (t, innovation, sigma)
+    """
 
     row: int  #: of the run
     t: np.ndarray  #: [s]
@@ -67,7 +73,7 @@ class ObservedSeries:
 
 @dataclass(frozen=True, eq=False)
 class Observation:
-    """Outcome of a twin study."""
+    """Outcome of a twin study; ``units`` are those of the channels, times [s]."""
 
     model: str
     channels: list[str]
