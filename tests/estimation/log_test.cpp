@@ -102,6 +102,7 @@ std::unique_ptr<Observer> observer(const Machine& m, const std::string& filter,
   // Its trapezoidal covariance has no solution from an uncertainty far above the sensors'.
   if (filter == "cekf") settings.sigma_coordinates = settings.sigma_speeds = {0.01};
   std::vector<SensorSettings> used;
+  used.reserve(sensors.size());
   for (const std::string& name : sensors) used.push_back({name});
   auto made = Observer::create(m.model, m.params, settings, used);
   EXPECT_TRUE(made.ok()) << made.diagnostics().text();

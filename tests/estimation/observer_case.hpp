@@ -14,6 +14,8 @@
 
 namespace panto::test {
 
+constexpr double kSigma = 0.01;  // of sensors that tests add
+
 inline View view(const Eigen::VectorXd& x) { return {x.data(), static_cast<size_t>(x.size())}; }
 
 inline std::unique_ptr<Model> zoo_model(const std::string& name) {
@@ -89,6 +91,54 @@ struct Truth {
     return y;
   }
 };
+
+// Encoders on the independent one-dof joints, put into the model as outputs, and its first few own outputs of positions and speeds.
+inline std::vector<SensorSettings> give_sensors(Model& model) {
+  const auto w = Workspace::create(model, nominal(model));
+  const auto start = assemble(*w);
+  if (!start.ok()) throw std::runtime_error(start.diagnostics().text());
+  w->choose_partition(0, view(start->q));
+  std::vector<SensorSettings> sensors;
+  for (size_t i = 0; i < model.outputs.size() && sensors.size() < 3; ++i)
+    if (model.outputs[i].kind == OutputKind::kChannel &&
+        w->level_of(static_cast<int>(i)) != Level::kAcceleration)
+      sensors.push_back({.name = model.outputs[i].name, .sigma = kSigma});
+  for (const Joint& j : model.joints)
+    for (const int dof : w->independent_positions())
+      if (j.nv == 1 && j.v == dof) {
+        Output o;
+        o.name = "encoder of " + j.name;
+        o.channel.kind = ChannelKind::kCoordinate;
+        o.channel.dof = dof;
+        model.outputs.push_back(o);
+        sensors.push_back({.name = o.name, .sigma = kSigma});
+      }
+  return sensors;
+}
+
+// Readings of all sensors with their noise at every step, each a row.
+inline std::vector<std::vector<double>> readings(Truth& truth, const Model& model,
+                                                 const std::vector<SensorSettings>& sensors,
+                                                 int steps, double dt) {
+  std::vector<int> outputs;
+  outputs.reserve(sensors.size());
+  for (const SensorSettings& s : sensors) outputs.push_back(find_output(model, s.name));
+  std::vector<std::vector<double>> rows;
+  for (int k = 0; k < steps; ++k) {
+    if (truth.step(dt) != Status::kOk) break;
+    std::vector<double> y(outputs.size());
+    if (truth.mechanism->outputs(truth.t, truth.x, outputs, y) != Status::kOk) break;
+    for (size_t i = 0; i < y.size(); ++i)
+      y[i] += sensors[i].sigma * normal(1, i, static_cast<std::uint64_t>(k));
+    rows.push_back(y);
+  }
+  return rows;
+}
+
+inline bool definite(const Eigen::MatrixXd& p) {
+  Eigen::MatrixXd l(p.rows(), p.cols());
+  return p.isApprox(p.transpose(), 1e-12) && cholesky(p, l);
+}
 
 constexpr double kDegree = std::numbers::pi / 180;
 
