@@ -649,7 +649,8 @@ namespace {
 Result<std::vector<Row>> observed(int number,
                                   std::initializer_list<std::pair<const char*, double>> medians) {
   std::vector<Row> rows;
-  for (const auto& [filter, median] : medians) {
+  for (const auto& [name, median] : medians) {
+    const std::string filter = name;
     const Figure& f = figure(number);
     Result<LoadedObserveStudy> study = study_of(f);
     if (!study) return study.diagnostics();
