@@ -1,6 +1,4 @@
 // Observers through recorded readings: rates, gaps, late and wrong readings, restarts.
-#include "panto/estimation/log.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <cstdlib>
 #include <numbers>
 
+#include "panto/estimation/log.hpp"
 #include "panto/integrate/measure.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/io/atomic_file.hpp"
