@@ -1,42 +1,9 @@
 // Every filter on every mechanism of the zoo: steps do not allocate, the covariance stays definite, nothing is ever not a number. The C allocator
 // of this program counts its calls.
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 
+#include "tests/allocation_counter.hpp"
 #include "tests/estimation/observer_case.hpp"
-
-namespace {
-std::atomic<long> calls{0};
-}
-
-extern "C" {
-void* __libc_malloc(size_t);            // NOLINT: names of the C library
-void* __libc_calloc(size_t, size_t);    // NOLINT
-void* __libc_realloc(void*, size_t);    // NOLINT
-void* __libc_memalign(size_t, size_t);  // NOLINT
-void* malloc(size_t n) {
-  ++calls;
-  return __libc_malloc(n);
-}
-void* calloc(size_t n, size_t size) {
-  ++calls;
-  return __libc_calloc(n, size);
-}
-void* realloc(void* p, size_t n) {
-  ++calls;
-  return __libc_realloc(p, n);
-}
-void* aligned_alloc(size_t alignment, size_t n) {
-  ++calls;
-  return __libc_memalign(alignment, n);
-}
-int posix_memalign(void** p, size_t alignment, size_t n) {
-  ++calls;
-  *p = __libc_memalign(alignment, n);
-  return *p ? 0 : 12;
-}
-}
 
 namespace panto {
 namespace {

@@ -1,44 +1,10 @@
 // No fixed step allocates: the C allocator of this program counts its calls, and with it operator new and Eigen.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-
 #include "panto/integrate/simulate.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/integrate/test/mechanisms.hpp"
-
-namespace {
-std::atomic<long> calls{0};
-}
-
-extern "C" {
-void* __libc_malloc(size_t);            // NOLINT: names of the C library
-void* __libc_calloc(size_t, size_t);    // NOLINT
-void* __libc_realloc(void*, size_t);    // NOLINT
-void* __libc_memalign(size_t, size_t);  // NOLINT
-void* malloc(size_t n) {
-  ++calls;
-  return __libc_malloc(n);
-}
-void* calloc(size_t n, size_t size) {
-  ++calls;
-  return __libc_calloc(n, size);
-}
-void* realloc(void* p, size_t n) {
-  ++calls;
-  return __libc_realloc(p, n);
-}
-void* aligned_alloc(size_t alignment, size_t n) {
-  ++calls;
-  return __libc_memalign(alignment, n);
-}
-int posix_memalign(void** p, size_t alignment, size_t n) {
-  ++calls;
-  *p = __libc_memalign(alignment, n);
-  return *p ? 0 : 12;
-}
-}
+#include "tests/allocation_counter.hpp"
 
 namespace panto {
 namespace {
