@@ -2,13 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "panto/numerics/small.hpp"
 
 namespace panto {
 
 namespace {
 
-constexpr double kConverged = 1e-9;  // of a correction
-constexpr int kIterations = 30;
+constexpr double kConverged = 1e-9;  // of a correction of the state
+constexpr double kNear = 1e-6;       // of a correction after which derivatives stay as they are
+constexpr double kQuadratic =
+    1e-7;  // of a correction of the covariance, relative: the next is its square
+constexpr int kIterations = 30, kDoublings = 40;
 
 View view(const Eigen::VectorXd& x) { return {x.data(), static_cast<size_t>(x.size())}; }
 
@@ -18,7 +24,8 @@ ContinuousEkf::ContinuousEkf(Mechanism& mechanism, const FilterOptions& options,
                              std::vector<double> densities, bool inertial)
     : Filter(mechanism, options), mechanism_(mechanism), inertial_(inertial), n_(mechanism.size()) {
   const int np = mechanism.coordinates(), nz = mechanism.speeds();
-  for (auto* m : {&p_, &p1_, &rate_, &constant_, &f_, &noise_, &information_, &left_, &product_})
+  for (auto* m :
+       {&p_, &p1_, &rate_, &constant_, &f_, &noise_, &information_, &left_, &closed_, &product_})
     m->setZero(n_, n_);
   h_.setZero(std::max(1, mechanism.sensors()), n_);
   for (int i = 0; i < nz; ++i)
@@ -26,12 +33,8 @@ ContinuousEkf::ContinuousEkf(Mechanism& mechanism, const FilterOptions& options,
   for (auto* v : {&rate_start_, &rate_now_, &residual_, &w_}) v->setZero(n_);
   e_.setZero(h_.rows());
   weight_.setZero(h_.rows());
-  lyapunov_.setIdentity(n_ * n_, n_ * n_);
-  right_.setZero(n_ * n_);
-  solution_ = right_;
-  left_.setIdentity();
-  lu_.compute(left_);
-  lyapunov_lu_.compute(lyapunov_);
+  both_.setZero(n_, 2 * n_);
+  for (auto* m : {&smith_, &square_}) m->setZero(n_, n_);
   y_.resize(static_cast<size_t>(h_.rows()));
   step_.resize(static_cast<size_t>(n_));
 }
@@ -42,11 +45,15 @@ Status ContinuousEkf::set_covariance(const Eigen::MatrixXd& p) {
   return Status::kOk;
 }
 
+// rate = F P + P Fᵀ + N - P S P, and closed_ = F - P S
 void ContinuousEkf::covariance_rate(const Eigen::MatrixXd& p, Eigen::MatrixXd& rate) noexcept {
-  product_.noalias() = f_ * p;
-  rate = product_ + product_.transpose() + process_factor_ * noise_;
-  product_.noalias() = p * information_;
-  rate.noalias() -= product_ * p;
+  multiply(p, information_, product_);
+  multiply(product_, p, rate);
+  closed_ = f_ - product_;
+  multiply(f_, p, product_);
+  for (int c = 0; c < n_; ++c)
+    for (int r = 0; r < n_; ++r)
+      rate(r, c) = product_(r, c) + product_(c, r) + process_factor_ * noise_(r, c) - rate(r, c);
 }
 
 // rate_now_: accelerations that the inertial terms are taken at; then f(x).
@@ -59,40 +66,43 @@ Status ContinuousEkf::evaluate(double t, MutableView x) noexcept {
   return moving;
 }
 
-// P = C + h (F P + P Fᵀ + N - P S P): Newton, each correction D from D - h (A D + D Aᵀ) = residual with A = F - P S.
-Status ContinuousEkf::covariance_step(double h) noexcept {
-  for (int iteration = 0; iteration < kIterations; ++iteration) {
-    covariance_rate(p1_, rate_);
-    rate_ = constant_ + h * rate_ - p1_;
-    product_.noalias() = -p1_ * information_;
-    product_ += f_;
-    lyapunov_.setIdentity();
-    for (int c = 0; c < n_; ++c)
-      for (int r = 0; r < n_; ++r) {
-        const int row = c * n_ + r;
-        right_(row) = rate_(r, c);
-        for (int k = 0; k < n_; ++k) {
-          lyapunov_(row, c * n_ + k) -= h * product_(r, k);
-          lyapunov_(row, k * n_ + r) -= h * product_(c, k);
-        }
-      }
-    lyapunov_lu_.compute(lyapunov_);
-    solution_ = lyapunov_lu_.solve(right_);
-    if (!solution_.allFinite()) return Status::kNotFinite;
-    double change = 0, size = 0;
-    for (int c = 0; c < n_; ++c)
-      for (int r = 0; r < n_; ++r) {
-        p1_(r, c) += solution_(c * n_ + r);
-        change = std::max(change, std::abs(solution_(c * n_ + r)));
-        size = std::max(size, std::abs(p1_(r, c)));
-      }
-    if (change <= 1e-12 * size) {
-      rate_ = 0.5 * (p1_ + p1_.transpose());
-      p1_ = rate_;
-      return Status::kOk;
+// P = C + h (F P + P Fᵀ + N - P S P): one Newton correction D, from D - h (A D + D Aᵀ) = residual with A = F - P S. With L = I - h A that is
+// D = L⁻¹ residual L⁻ᵀ + B D Bᵀ, B = h L⁻¹ A: a sum of powers of B, twice as many with every doubling (Smith).
+Status ContinuousEkf::covariance_step(double h, double& change) noexcept {
+  covariance_rate(p1_, rate_);
+  for (int c = 0; c < n_; ++c)
+    for (int r = 0; r < n_; ++r) {
+      left_(r, c) = (r == c ? 1 : 0) - h * closed_(r, c);
+      both_(r, c) = h * closed_(r, c);
+      both_(r, n_ + c) = constant_(r, c) + h * rate_(r, c) - p1_(r, c);
     }
+  product_ = left_;
+  if (!eliminate(left_, both_)) return Status::kSingular;
+  smith_ = both_.leftCols(n_);
+  rate_ = both_.rightCols(n_).transpose();  // (L⁻¹ residual)ᵀ, then L⁻¹ of it
+  if (!eliminate(product_, rate_)) return Status::kSingular;
+  for (int doubling = 0;; ++doubling) {
+    const double size = smith_.cwiseAbs().maxCoeff();
+    if (!std::isfinite(size) || doubling == kDoublings) return Status::kNotConverged;
+    if (size * size * n_ * n_ <= 1e-4) break;  // the next correction corrects the rest
+    multiply(smith_, rate_, product_);
+    multiply_transposed(product_, smith_, square_);
+    rate_ += square_;
+    multiply(smith_, smith_, square_);
+    std::swap(smith_, square_);
   }
-  return Status::kNotConverged;
+  change = 0;
+  double size = 0;
+  for (int c = 0; c < n_; ++c)
+    for (int r = 0; r < n_; ++r) {
+      product_(r, c) = 0.5 * (rate_(r, c) + rate_(c, r));
+      change = std::max(change, std::abs(product_(r, c)));
+      size = std::max(size, std::abs(p1_(r, c)));
+    }
+  if (!std::isfinite(change)) return Status::kNotFinite;
+  p1_ += product_;
+  change /= size;
+  return Status::kOk;
 }
 
 Status ContinuousEkf::advance(double dt, std::span<const int> sensors, View y) noexcept {
@@ -124,29 +134,40 @@ Status ContinuousEkf::advance(double dt, std::span<const int> sensors, View y) n
   p1_ = p_;
   w_ = dt * rate_start_;
   mechanism_.move(x_, view(w_), next_);
+  double correction = 1, change = 1;
   for (int iteration = 0;; ++iteration) {
     if (iteration == kIterations) return Status::kNotConverged;
-    status = evaluate(t, next_);
+    if (correction > kNear) {
+      status = evaluate(t, next_);
+    } else {
+      status = mechanism_.accelerations(t, next_);
+      mechanism_.rates(next_, {rate_now_.data(), static_cast<size_t>(n_)});
+    }
     if (status == Status::kOk && m > 0) status = mechanism_.sense(t, next_, sensors, y_);
-    if (status == Status::kOk) status = covariance_step(h);
+    if (status == Status::kOk) status = covariance_step(h, change);
     if (status != Status::kOk) return status;
     // ẋ = f + K e, K = P Hᵀ Σ⁻¹
-    left_.setIdentity();
-    left_ -= h * f_;
+    for (int c = 0; c < n_; ++c)
+      for (int r = 0; r < n_; ++r) left_(r, c) = (r == c ? 1 : 0) - h * f_(r, c);
     for (Eigen::Index i = 0; i < m; ++i) {
       const auto k = static_cast<size_t>(i);
       e_(i) = mechanism_.innovation(sensors[k], y[k], y_[k]);
-      w_.noalias() = weight_(i) * p1_ * h_.row(i).transpose();
-      rate_now_ += e_(i) * w_;
-      left_.noalias() += h * w_ * h_.row(i);
+      for (int r = 0; r < n_; ++r) {
+        double gain = 0;
+        for (int c = 0; c < n_; ++c) gain += p1_(r, c) * h_(i, c);
+        gain *= weight_(i);
+        rate_now_(r) += e_(i) * gain;
+        for (int c = 0; c < n_; ++c) left_(r, c) += h * gain * h_(i, c);
+      }
     }
     mechanism_.difference(next_, x_, step_);
     for (int i = 0; i < n_; ++i)
       residual_(i) = h * (rate_start_(i) + rate_now_(i)) - step_[static_cast<size_t>(i)];
-    lu_.compute(left_);
-    w_ = lu_.solve(residual_);
-    if (!w_.allFinite()) return Status::kNotFinite;
-    if (w_.cwiseAbs().maxCoeff() <= kConverged) break;
+    w_ = residual_;
+    if (!eliminate(left_, w_)) return Status::kSingular;
+    correction = w_.cwiseAbs().maxCoeff();
+    if (!std::isfinite(correction)) return Status::kNotFinite;
+    if (correction <= kConverged && change <= kQuadratic) break;
     mechanism_.move(next_, view(w_), next_);
   }
   for (Eigen::Index i = 0; i < m; ++i) {

@@ -2,7 +2,7 @@
 // the discrete filters, which are more accurate and more robust.
 #pragma once
 
-#include <Eigen/LU>
+#include <Eigen/Core>
 
 #include "panto/estimation/filter.hpp"
 #include "panto/estimation/mechanism.hpp"
@@ -31,17 +31,16 @@ class ContinuousEkf final : public Filter {
  private:
   // Fc and f at x; rate_now_ holds the accelerations that the inertial terms are taken at, then f.
   [[nodiscard]] Status evaluate(double t, MutableView x) noexcept;
-  // P of the end of the step from F, H there: Newton on the implicit equation.
-  [[nodiscard]] Status covariance_step(double h) noexcept;
+  // P of the end of the step from F, H there: a Newton correction of the implicit equation, and how large it was, relative to P.
+  [[nodiscard]] Status covariance_step(double h, double& change) noexcept;
   void covariance_rate(const Eigen::MatrixXd& p, Eigen::MatrixXd& rate) noexcept;
 
   Mechanism& mechanism_;
   bool inertial_;
   int n_;
-  Eigen::MatrixXd p_, p1_, rate_, constant_, f_, h_, noise_, information_, left_, lyapunov_,
-      product_;
-  Eigen::VectorXd rate_start_, rate_now_, residual_, w_, e_, weight_, right_, solution_;
-  Eigen::PartialPivLU<Eigen::MatrixXd> lu_, lyapunov_lu_;
+  Eigen::MatrixXd p_, p1_, rate_, constant_, f_, h_, noise_, information_, left_, closed_, product_,
+      both_, smith_, square_;
+  Eigen::VectorXd rate_start_, rate_now_, residual_, w_, e_, weight_;
   std::vector<double> y_, step_;
 };
 

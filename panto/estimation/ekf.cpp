@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "panto/numerics/small.hpp"
+
 namespace panto {
 
 Ekf::Ekf(System& system, const FilterOptions& options, int iterations)
@@ -22,17 +24,18 @@ Status Ekf::set_covariance(const Eigen::MatrixXd& p) {
 
 Status Ekf::predict(double dt) noexcept {
   if (dt == 0) {
+    const Status settled = system_.settle(t_, x_);
     std::copy(x_.begin(), x_.end(), next_.begin());
-    return Status::kOk;
+    return settled;
   }
   Status status = system_.step(t_, dt, x_, next_);
   if (status != Status::kOk) return status;
   status = system_.transition(t_, dt, x_, next_, f_);
   if (status != Status::kOk) return status;
   system_.process_noise(t_, dt, x_, q_);
-  product_.noalias() = p_ * f_.transpose();
+  multiply_transposed(p_, f_, product_);
   if (keep_) prediction_.cross = product_;
-  p_.noalias() = f_ * product_;
+  multiply(f_, product_, p_);
   p_ += process_factor_ * q_;
   if (!cholesky(p_, product_)) return Status::kSingular;
   if (keep_) {
@@ -46,6 +49,7 @@ Status Ekf::predict(double dt) noexcept {
 Status Ekf::correct(std::span<const int> sensors, View y) noexcept {
   std::copy(next_.begin(), next_.end(), at_.begin());
   total_.setZero();
+  const Eigen::Index n = p_.rows();
   for (int iteration = 0; iteration < iterations_; ++iteration) {
     const bool last = iteration + 1 == iterations_;
     Status status = system_.sense(t_, at_, sensors, y_);
@@ -56,12 +60,18 @@ Status Ekf::correct(std::span<const int> sensors, View y) noexcept {
     w_.setZero();
     for (size_t i = 0; i < sensors.size(); ++i) {
       const int sensor = sensors[i];
-      const auto row = h_.row(static_cast<Eigen::Index>(i));
-      ph_.noalias() = corrected_ * row.transpose();
-      const double r = variance_[static_cast<size_t>(sensor)], s = row.dot(ph_) + r;
-      if (!(s > 0) || !std::isfinite(s)) return Status::kSingular;
+      const auto at = static_cast<Eigen::Index>(i);
+      const double r = variance_[static_cast<size_t>(sensor)];
+      double s = r;
       // Expected at the prediction by the line through the present point, plus what earlier readings have changed.
-      const double e = system_.innovation(sensor, y[i], y_[i]) + row.dot(total_) - row.dot(w_);
+      double e = system_.innovation(sensor, y[i], y_[i]);
+      for (Eigen::Index k = 0; k < n; ++k) {
+        ph_(k) = 0;
+        for (Eigen::Index j = 0; j < n; ++j) ph_(k) += corrected_(k, j) * h_(at, j);
+        s += h_(at, k) * ph_(k);
+        e += h_(at, k) * (total_(k) - w_(k));
+      }
+      if (!(s > 0) || !std::isfinite(s)) return Status::kSingular;
       if (!std::isfinite(e)) return Status::kNotFinite;
       if (last) {
         if (!note(sensor, e, s)) continue;
@@ -73,14 +83,20 @@ Status Ekf::correct(std::span<const int> sensors, View y) noexcept {
                  e * e > options_.gate * options_.gate * s) {
         continue;
       }
-      gain_ = ph_ / s;
-      w_ += e * gain_;
-      // (I - K h) P (I - K h)ᵀ + r K Kᵀ
-      f_.setIdentity();
-      f_.noalias() -= gain_ * row;
-      product_.noalias() = f_ * corrected_;
-      corrected_.noalias() = product_ * f_.transpose();
-      corrected_.noalias() += r * gain_ * gain_.transpose();
+      for (Eigen::Index k = 0; k < n; ++k) {
+        gain_(k) = ph_(k) / s;
+        w_(k) += e * gain_(k);
+      }
+      // (I - K h) P (I - K h)ᵀ + r K Kᵀ: the left factor, then the right one.
+      for (Eigen::Index j = 0; j < n; ++j)
+        for (Eigen::Index k = 0; k < n; ++k) corrected_(k, j) -= gain_(k) * ph_(j);
+      for (Eigen::Index k = 0; k < n; ++k) {
+        double left = 0;
+        for (Eigen::Index j = 0; j < n; ++j) left += corrected_(k, j) * h_(at, j);
+        ph_(k) = r * gain_(k) - left;
+      }
+      for (Eigen::Index j = 0; j < n; ++j)
+        for (Eigen::Index k = 0; k < n; ++k) corrected_(k, j) += ph_(k) * gain_(j);
       if (last) adapt(sensor, e, s);
     }
     total_ = w_;
@@ -88,7 +104,8 @@ Status Ekf::correct(std::span<const int> sensors, View y) noexcept {
     if (last) break;
   }
   std::copy(at_.begin(), at_.end(), next_.begin());
-  p_ = 0.5 * (corrected_ + corrected_.transpose());
+  for (Eigen::Index j = 0; j < n; ++j)
+    for (Eigen::Index k = 0; k < n; ++k) p_(k, j) = 0.5 * (corrected_(k, j) + corrected_(j, k));
   return cholesky(p_, product_) ? Status::kOk : Status::kSingular;
 }
 

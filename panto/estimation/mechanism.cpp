@@ -12,7 +12,8 @@ namespace panto {
 namespace {
 
 constexpr double kWorn = 0.1;  // of the best conditioning since the choice
-constexpr int kFixedPointLimit = 8, kIterationLimit = 25;
+constexpr int kFixedPointLimit = 8, kNewtonLimit = 17;
+constexpr double kRoundOff = 1e-15;  // of coordinates
 
 size_t at(int i) { return static_cast<size_t>(i); }
 
@@ -57,6 +58,7 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
   lambda_.assign(m.rows.size(), 0.0);
   force_.assign(nv, 0.0);
   trend_.assign(nv, 0.0);
+  defect_.assign(nv, 0.0);
   speed_.assign(nv, 0.0);
   acceleration_.assign(nv, 0.0);
   for (auto* k : {&k1_, &k2_, &k3_, &k4_}) k->assign(2 * nv, 0.0);
@@ -76,7 +78,7 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
   added_.setZero(nz_);
   noise_.setZero(nz_, nz_);
   gamma_w_.setZero(nz_);
-  for (Eigen::VectorXd& g : gamma_) g.setZero(nz_);
+  gamma_.setZero(nz_, nz_);
   product_.setZero(d, d);
   mass_basis_.setZero(nv_, nz_);
   basis_ = mass_basis_;
@@ -87,16 +89,6 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
   h_force_.setZero(h_.rows(),
                    static_cast<Eigen::Index>(workspace.independent_accelerations().size()));
   best_conditioning_ = workspace.conditioning();
-  // One evaluation at any pose allocates the residual's blocks.
-  std::vector<double> q(at(nq_), 0.0);
-  for (const Joint& j : m.joints)
-    if (j.type == JointType::kSpherical) q[at(j.q)] = 1;
-  Point p;
-  p.q = q;
-  p.v = p.a = speed_;
-  p.lambda = lambda_;
-  p.u = p.u_rate = u_;
-  workspace.residual(p, false, gamma_residual_);
   if (options.scheme == Scheme::kIndex3) index3_ = std::make_unique<Index3Plant>(workspace);
 }
 
@@ -132,7 +124,14 @@ void Mechanism::forget() noexcept {
   worn_ = false;
   best_conditioning_ = workspace_.conditioning();
   stamp_ += 1;
+  near_ = false;
+  forget_guesses();
+}
+
+void Mechanism::forget_guesses() noexcept {
   std::fill(trend_.begin(), trend_.end(), 0.0);
+  std::fill(defect_.begin(), defect_.end(), 0.0);
+  contraction_ = 1;
 }
 
 void Mechanism::pack(View q, View v, MutableView x) const noexcept {
@@ -190,6 +189,7 @@ Status Mechanism::close(double t, MutableView x) noexcept {
   const Status moving = workspace_.close_velocities(t, u_, v);
   if (moving != Status::kOk) return moving;
   if (done(x) == Done::kNothing) set_done(x, Done::kVelocities);
+  near_ = true;
   stamp_ += 1;
   x[at(at_level_ + 1)] = stamp_;
   return Status::kOk;
@@ -222,9 +222,11 @@ Status Mechanism::settle(double t, MutableView x) noexcept {
 }
 
 Status Mechanism::reduced_mass(View x) noexcept {
-  const Status held = workspace_.hold_positions(0, q(x));
-  if (!usable(held)) return held;
-  stamp_ += 1;  // the workspace has left the state it was at
+  if (!present(x)) {
+    const Status held = workspace_.hold_positions(0, q(x));
+    if (!usable(held)) return held;
+    stamp_ += 1;  // the workspace has left the state it was at
+  }
   // R by independent speeds, which may be fewer than the coordinates.
   const auto zv = workspace_.independent_speeds();
   basis_.setZero();
@@ -246,9 +248,9 @@ void Mechanism::move(View x, View w, MutableView out) noexcept {
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
   std::fill(step_.begin(), step_.end(), 0.0);
   for (int i = 0; i < np_; ++i) step_[at(zp[at(i)])] = w[at(i)];
-  // Dependent coordinates follow along the tangent where the workspace knows it: a better start for closing the loops. The index-3 plant does not
+  // Dependent coordinates follow along the tangent of the last closed state: a better start for closing the loops. The index-3 plant does not
   // close them: there the tangent is the correction itself.
-  bool known = present(x);
+  bool known = index3_ ? present(x) : near_;
   if (index3_ && !known) {
     stamp_ += 1;
     known = usable(workspace_.hold_positions(0, q(x)));
@@ -297,6 +299,16 @@ void Mechanism::advance(View x, double h, View speed, View acceleration, Mutable
   set_done(out, Done::kNothing);
 }
 
+// Dependent coordinates as the loops bend them while the free ones go straight on: a better start for closing.
+void Mechanism::bend(double dt, View x, MutableView out) noexcept {
+  if (np_ == nv_ || !present(x)) return;
+  const View acceleration = a(x);
+  std::copy(acceleration.begin(), acceleration.end(), step_.begin());
+  workspace_.complete(Level::kPosition, {}, step_);
+  for (int i = 0; i < nv_; ++i) step_[at(i)] = 0.5 * dt * dt * (acceleration[at(i)] - step_[at(i)]);
+  workspace_.move(out.first(at(nq_)), step_);
+}
+
 Status Mechanism::step(double t, double dt, MutableView x, MutableView out) noexcept {
   if (index3_) {
     // The accelerations in x are the plant's own, not the model's: derivatives are taken of a copy.
@@ -330,6 +342,7 @@ Status Mechanism::step(double t, double dt, MutableView x, MutableView out) noex
       return runge_kutta(t, dt, x, out);
     default:
       advance(x, dt, v(x), a(x), out);
+      bend(dt, x, out);
       return Status::kOk;
   }
 }
@@ -339,79 +352,111 @@ Status Mechanism::step(double t, double dt, MutableView x, MutableView out) noex
 Status Mechanism::trapezoidal(double t, double dt, MutableView x, MutableView out) noexcept {
   const double h = 0.5 * dt;
   const View v0 = v(x), a0 = a(x);
-  const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
+  const auto zv = workspace_.independent_speeds();
   for (int i = 0; i < nv_; ++i) acceleration_[at(i)] = a0[at(i)] + trend_[at(i)];
-  const auto place = [&] {
-    std::copy(x.begin(), x.end(), out.begin());
-    for (int i = 0; i < nv_; ++i) {
-      const double v1 = v0[at(i)] + h * (a0[at(i)] + acceleration_[at(i)]);
-      out[at(nq_ + i)] = v1;
-      step_[at(i)] = h * (v0[at(i)] + v1);
-    }
-    workspace_.move(out.first(at(nq_)), step_);
-    set_done(out, Done::kNothing);
-  };
-  place();
-  double before = std::numeric_limits<double>::infinity();
-  bool newton = false;
-  for (int iteration = 0; iteration < kIterationLimit; ++iteration) {
+  place(dt, x, out);
+  double before = 0;
+  for (int iteration = 0; iteration < kFixedPointLimit; ++iteration) {
     const Status status = accelerate(t + dt, out);
     if (status != Status::kOk) return status;
-    const View a1 = a(out);
-    // What one more fixed-point step would change.
+    // What one more fixed-point step changes.
     double change = 0;
-    for (int i : zv) change = std::max(change, h * std::abs(a1[at(i)] - acceleration_[at(i)]));
-    if (!newton && (iteration >= kFixedPointLimit || change > 0.5 * before)) {
-      // Newton from where the fixed point has not led away yet.
-      newton = true;
-      std::copy(a0.begin(), a0.end(), acceleration_.begin());
-      place();
-      continue;
-    }
-    if (newton) {
-      // On both equations from where we are.
-      const Status linear = derivative(t + dt, out, a1_);
-      if (linear != Status::kOk) return linear;
-      workspace_.difference(q(out), q(x), step_);
-      const View v1 = v(out);
-      double worst = 0;
-      for (int i = 0; i < np_; ++i) {
-        const size_t k = at(zp[at(i)]);
-        residual_(i) = h * (v0[k] + v1[k]) - step_[k];
-        worst = std::max(worst, std::abs(residual_(i)));
-      }
-      for (int i = 0; i < nz_; ++i) {
-        const size_t k = at(zv[at(i)]);
-        residual_(np_ + i) = v0[k] + h * (a0[k] + a1[k]) - v1[k];
-        worst = std::max(worst, h * std::abs(residual_(np_ + i)));
-      }
-      if (worst <= options_.fixed_point_tolerance) {
-        for (int i = 0; i < nv_; ++i) trend_[at(i)] = a1[at(i)] - a0[at(i)];
-        return Status::kOk;
-      }
-      left_.setIdentity();
-      left_ -= h * a1_;
-      lu_.compute(left_);
-      correction_ = lu_.solve(residual_);
-      if (!correction_.allFinite()) return Status::kNotFinite;
-      std::fill(step_.begin(), step_.end(), 0.0);
-      for (int i = 0; i < np_; ++i) step_[at(zp[at(i)])] = correction_(i);
-      if (np_ < nv_) workspace_.complete(Level::kPosition, {}, step_);
-      workspace_.move(out.first(at(nq_)), step_);
-      for (int i = 0; i < nz_; ++i) out[at(nq_ + zv[at(i)])] += correction_(np_ + i);
-      set_done(out, Done::kNothing);
-      continue;
-    }
-    std::copy(a1.begin(), a1.end(), acceleration_.begin());
-    place();
-    // What is left after this correction is the contraction of the iteration, about (h²/4) |∂z̈/∂z|, smaller.
-    if (h * change <= options_.fixed_point_tolerance) {
-      for (int i = 0; i < nv_; ++i) trend_[at(i)] = acceleration_[at(i)] - a0[at(i)];
-      return Status::kOk;
+    const View a1 = a(out);
+    for (int i : zv) change = std::max(change, h * h * std::abs(a1[at(i)] - acceleration_[at(i)]));
+    if (iteration > 0) {
+      const double ratio = change / before;
+      if (!(ratio < 0.5)) break;
+      if (change > kRoundOff) contraction_ = std::max(ratio, 0.1 * contraction_);
     }
     before = change;
+    // The change, by speeds and coordinates; dependent ones along the tangent.
+    const MutableView v1 = out.subspan(at(nq_), at(nv_));
+    for (int i = 0; i < nv_; ++i) {
+      const double dv = h * (a1[at(i)] - acceleration_[at(i)]);
+      acceleration_[at(i)] = a1[at(i)];
+      v1[at(i)] += dv;
+      step_[at(i)] = h * dv;
+    }
+    if (np_ < nv_) workspace_.complete(Level::kPosition, {}, step_);
+    workspace_.move(out.first(at(nq_)), step_);
+    set_done(out, Done::kNothing);
+    // What is left after it is smaller by the contraction, about (h²/4) |∂z̈/∂z|; found anew now and then.
+    if (std::min(1.0, 4 * contraction_) * change <= options_.fixed_point_tolerance) {
+      if (iteration == 0) contraction_ = std::min(1.0, 1.05 * contraction_);
+      keep_guesses(dt, x, out);
+      return Status::kOk;
+    }
   }
-  std::fill(trend_.begin(), trend_.end(), 0.0);
+  return trapezoidal_newton(t, dt, x, out);
+}
+
+// out = x moved by the rule with acceleration_ at the end.
+void Mechanism::place(double dt, View x, MutableView out) noexcept {
+  const double h = 0.5 * dt;
+  const View v0 = v(x), a0 = a(x);
+  std::copy(x.begin(), x.end(), out.begin());
+  for (int i = 0; i < nv_; ++i) {
+    const double v1 = v0[at(i)] + h * (a0[at(i)] + acceleration_[at(i)]);
+    out[at(nq_ + i)] = v1;
+    step_[at(i)] = h * (v0[at(i)] + v1) + defect_[at(i)];
+  }
+  workspace_.move(out.first(at(nq_)), step_);
+  set_done(out, Done::kNothing);
+}
+
+void Mechanism::keep_guesses(double dt, View x, View out) noexcept {
+  const double h = 0.5 * dt;
+  const View v0 = v(x), a0 = a(x);
+  workspace_.difference(q(out), q(x), step_);
+  for (int i = 0; i < nv_; ++i) {
+    const double a1 = acceleration_[at(i)];
+    trend_[at(i)] = a1 - a0[at(i)];
+    defect_[at(i)] = step_[at(i)] - h * (2 * v0[at(i)] + h * (a0[at(i)] + a1));
+  }
+  for (int i : workspace_.independent_positions()) defect_[at(i)] = 0;
+}
+
+Status Mechanism::trapezoidal_newton(double t, double dt, MutableView x, MutableView out) noexcept {
+  const double h = 0.5 * dt;
+  const View v0 = v(x), a0 = a(x);
+  const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
+  forget_guesses();
+  std::copy(a0.begin(), a0.end(), acceleration_.begin());
+  place(dt, x, out);
+  for (int iteration = 0; iteration < kNewtonLimit; ++iteration) {
+    Status status = accelerate(t + dt, out);
+    if (status == Status::kOk) status = derivative(t + dt, out, a1_);
+    if (status != Status::kOk) return status;
+    workspace_.difference(q(out), q(x), step_);
+    const View v1 = v(out), a1 = a(out);
+    double worst = 0;
+    for (int i = 0; i < np_; ++i) {
+      const size_t k = at(zp[at(i)]);
+      residual_(i) = h * (v0[k] + v1[k]) - step_[k];
+      worst = std::max(worst, std::abs(residual_(i)));
+    }
+    for (int i = 0; i < nz_; ++i) {
+      const size_t k = at(zv[at(i)]);
+      residual_(np_ + i) = v0[k] + h * (a0[k] + a1[k]) - v1[k];
+      worst = std::max(worst, h * std::abs(residual_(np_ + i)));
+    }
+    if (worst <= options_.fixed_point_tolerance) {
+      std::copy(a1.begin(), a1.end(), acceleration_.begin());
+      keep_guesses(dt, x, out);
+      return Status::kOk;
+    }
+    left_.setIdentity();
+    left_ -= h * a1_;
+    lu_.compute(left_);
+    correction_ = lu_.solve(residual_);
+    if (!correction_.allFinite()) return Status::kNotFinite;
+    std::fill(step_.begin(), step_.end(), 0.0);
+    for (int i = 0; i < np_; ++i) step_[at(zp[at(i)])] = correction_(i);
+    if (np_ < nv_) workspace_.complete(Level::kPosition, {}, step_);
+    workspace_.move(out.first(at(nq_)), step_);
+    for (int i = 0; i < nz_; ++i) out[at(nq_ + zv[at(i)])] += correction_(np_ + i);
+    set_done(out, Done::kNothing);
+  }
   return Status::kNotConverged;
 }
 
@@ -485,30 +530,19 @@ void Mechanism::rates(View x, MutableView rate) const noexcept {
   for (int i = 0; i < nz_; ++i) rate[at(np_ + i)] = x[at(nq_ + nv_ + zv[at(i)])];
 }
 
-void Mechanism::convective(double t, View q, const Eigen::VectorXd& w,
-                           Eigen::VectorXd& out) noexcept {
+void Mechanism::convective(const Eigen::VectorXd& w, Eigen::VectorXd& out) noexcept {
   const auto zv = workspace_.independent_speeds();
   std::fill(speed_.begin(), speed_.end(), 0.0);
   for (int i = 0; i < nz_; ++i) speed_[at(zv[at(i)])] = w(i);
   workspace_.complete(Level::kVelocity, {}, speed_);
-  std::fill(acceleration_.begin(), acceleration_.end(), 0.0);
-  Point p;
-  p.t = t;
-  p.q = q;
-  p.v = speed_;
-  p.a = acceleration_;
-  workspace_.residual(p, false, gamma_residual_);
-  gamma_residual_.phi_ddot *= -1;
-  workspace_.complete(Level::kAcceleration, {gamma_residual_.phi_ddot.data(), lambda_.size()},
-                      acceleration_);
-  workspace_.inertia_forces(q, speed_, acceleration_, force_);
+  workspace_.convective_forces(speed_, force_);
   for (int i = 0; i < nz_; ++i) {
     out(i) = 0;
     for (int k = 0; k < nv_; ++k) out(i) += basis_(k, i) * force_[at(k)];
   }
 }
 
-// β(w) = Γ(w, w) is quadratic: Γ(x, e) = (β(x + e) - β(x) - β(e)) / 2.
+// β(w) = Γ(w, w) is quadratic: Γ(e_i, e_k) = (β(e_i + e_k) - β(e_i) - β(e_k)) / 2.
 Status Mechanism::inertial_derivative(double t, MutableView x, View accelerations,
                                       Eigen::MatrixXd& out) noexcept {
   if (!present(x) || done(x) != Done::kAccelerations) set_done(x, Done::kNothing);
@@ -519,32 +553,32 @@ Status Mechanism::inertial_derivative(double t, MutableView x, View acceleration
   const auto zv = workspace_.independent_speeds();
   out.setZero();
   for (int i = 0; i < std::min(np_, nz_); ++i) out(i, np_ + i) = 1;
-  // 0: ż, 1: z̈; their β in 2 and 3.
-  for (int level = 0; level < 2; ++level) {
-    for (int i = 0; i < nz_; ++i)
-      gamma_[level](i) = level == 0 ? x[at(nq_ + zv[at(i)])] : accelerations[at(i)];
-    convective(t, q(x), gamma_[level], gamma_[2 + level]);
-  }
+  const bool diagonal = options_.rate_terms == RateTerms::kDiagonal;
+  const auto add = [&](int i, int k, double times) {  // times Γ(e_i, e_k) = added_, column k
+    const double speed = x[at(nq_ + zv[at(i)])];
+    for (int r = 0; r < nz_; ++r) {
+      out(np_ + r, np_ + k) -= times * speed * added_(r);
+      if (i == k || !diagonal) out(np_ + r, k) -= 2 * times * accelerations[at(i)] * added_(r);
+    }
+  };
   for (int k = 0; k < nz_; ++k) {
     gamma_w_.setZero();
     gamma_w_(k) = 1;
-    convective(t, q(x), gamma_w_, added_);
-    residual_.head(nz_) = added_;
-    for (int level = 0; level < 2; ++level) {
-      gamma_w_ = gamma_[level];
-      gamma_w_(k) += 1;
-      convective(t, q(x), gamma_w_, added_);
-      added_ = 0.5 * (added_ - gamma_[2 + level] - residual_.head(nz_));
-      if (options_.rate_terms == RateTerms::kDiagonal && level == 1)
-        added_ = gamma_[1](k) * residual_.head(nz_);
+    convective(gamma_w_, added_);
+    llt_.solveInPlace(added_);
+    gamma_.col(k) = added_;
+    add(k, k, 1);
+    for (int i = 0; i < k; ++i) {
+      gamma_w_.setZero();
+      gamma_w_(k) = gamma_w_(i) = 1;
+      convective(gamma_w_, added_);
       llt_.solveInPlace(added_);
-      if (level == 0) {
-        out.block(np_, np_ + k, nz_, 1) = -added_;
-      } else {
-        out.block(np_, k, nz_, 1) = -2 * added_;
-      }
+      added_ -= gamma_.col(k) + gamma_.col(i);
+      add(i, k, 0.5);
+      add(k, i, 0.5);
     }
   }
+  stamp_ += 1;  // the workspace has been at other speeds
   return Status::kOk;
 }
 
@@ -639,29 +673,34 @@ void Mechanism::process_noise(double t, double dt, View x, Eigen::MatrixXd& out)
 
 // ---- sensors -------------------------------------------------------------------------------------------------------------------------
 
+int Mechanism::free_entry(int output) const noexcept {
+  const Output& o = workspace_.model().outputs[at(output)];
+  if (o.kind != OutputKind::kChannel || o.channel.kind != ChannelKind::kCoordinate ||
+      o.order == Order::kAcceleration)
+    return -1;
+  const bool value = o.order == Order::kValue;
+  const auto z = value ? workspace_.independent_positions() : workspace_.independent_speeds();
+  const auto found = std::find(z.begin(), z.end(), o.channel.dof);
+  return found == z.end() ? -1 : (value ? 0 : np_) + static_cast<int>(found - z.begin());
+}
+
 Status Mechanism::outputs(double t, MutableView x, std::span<const int> outputs,
                           MutableView y) noexcept {
-  Level level = Level::kPosition;
-  bool plain = true;  // coordinates and speeds alone: nothing to evaluate
   const Model& m = workspace_.model();
-  for (int o : outputs) {
-    const Output& out = m.outputs[at(o)];
-    level = std::max(level, workspace_.level_of(o));
-    plain = plain && out.kind == OutputKind::kChannel &&
-            out.channel.kind == ChannelKind::kCoordinate && out.order != Order::kAcceleration;
-  }
-  Status status = level == Level::kAcceleration ? accelerate(t, x) : settle(t, x);
-  if (status != Status::kOk) return status;
-  if (plain) {
+  // Free entries of the state: nothing to close, nothing to evaluate.
+  if (std::all_of(outputs.begin(), outputs.end(), [&](int o) { return free_entry(o) >= 0; })) {
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Output& out = m.outputs[at(outputs[i])];
-      const int dof = out.channel.dof;
-      double value = x[at(nq_ + dof)];
-      if (out.order == Order::kValue) value = x[at(workspace_.coordinate_of(dof))];
-      y[i] = value + workspace_.number(out.offset);
+      const int dof = out.channel.dof,
+                place = out.order == Order::kValue ? workspace_.coordinate_of(dof) : nq_ + dof;
+      y[i] = x[at(place)] + workspace_.number(out.offset);
     }
     return Status::kOk;
   }
+  Level level = Level::kPosition;
+  for (int o : outputs) level = std::max(level, workspace_.level_of(o));
+  Status status = level == Level::kAcceleration ? accelerate(t, x) : settle(t, x);
+  if (status != Status::kOk) return status;
   if (level == Level::kAcceleration) {
     if (!present(x)) {  // multipliers need the factors of x
       set_done(x, Done::kNothing);
@@ -676,25 +715,16 @@ Status Mechanism::outputs(double t, MutableView x, std::span<const int> outputs,
 
 Status Mechanism::outputs_jacobian(double t, MutableView x, std::span<const int> outputs,
                                    Eigen::MatrixXd& h) noexcept {
-  const Model& m = workspace_.model();
   const auto rows = static_cast<Eigen::Index>(outputs.size());
   const int d = np_ + nz_;
   auto top = h.topRows(rows);
   top.setZero();
-  const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
-  // Sensors of independent coordinates and speeds: unit rows, nothing to evaluate.
   Level level = Level::kPosition;
   bool plain = true;
   for (Eigen::Index i = 0; i < rows && plain; ++i) {
-    const Output& o = m.outputs[at(outputs[static_cast<size_t>(i)])];
-    plain = o.kind == OutputKind::kChannel && o.channel.kind == ChannelKind::kCoordinate &&
-            o.order != Order::kAcceleration;
-    if (!plain) break;
-    const auto& z = o.order == Order::kValue ? zp : zv;
-    const auto found = std::find(z.begin(), z.end(), o.channel.dof);
-    plain = found != z.end();
-    if (plain)
-      top(i, (o.order == Order::kValue ? 0 : np_) + static_cast<int>(found - z.begin())) = 1;
+    const int entry = free_entry(outputs[static_cast<size_t>(i)]);
+    plain = entry >= 0;
+    if (plain) top(i, entry) = 1;
   }
   if (plain) return Status::kOk;
   top.setZero();
@@ -799,7 +829,8 @@ Status Mechanism::reframe(double t, MutableView x, Eigen::MatrixXd& change) noex
     return Status::kSingular;
   worn_ = false;
   best_conditioning_ = workspace_.conditioning();
-  std::fill(trend_.begin(), trend_.end(), 0.0);
+  near_ = false;
+  forget_guesses();
   change.setIdentity();
   const int d = np_ + nz_;
   for (int i = 0; i < np_; ++i) change.row(i).head(d) = motion_.dq().row(zp[at(i)]);
@@ -829,9 +860,11 @@ void Mechanism::adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& 
   carry_forces(x, change);
 }
 
-// trend | best conditioning, worn | independent coordinates | independent speeds
+// trend | defect | contraction, best conditioning, worn | independent coordinates | independent speeds
 void Mechanism::remember(MutableView out) const noexcept {
   auto to = std::copy(trend_.begin(), trend_.end(), out.begin());
+  to = std::copy(defect_.begin(), defect_.end(), to);
+  *to++ = contraction_;
   *to++ = best_conditioning_;
   *to++ = worn_ ? 1 : 0;
   for (int i : workspace_.independent_positions()) *to++ = i;
@@ -840,16 +873,18 @@ void Mechanism::remember(MutableView out) const noexcept {
 
 bool Mechanism::recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept {
   std::copy_n(memory.begin(), nv_, trend_.begin());
-  best_conditioning_ = memory[at(nv_)];
-  worn_ = memory[at(nv_ + 1)] != 0;
+  std::copy_n(memory.begin() + nv_, nv_, defect_.begin());
+  contraction_ = memory[at(2 * nv_)];
+  best_conditioning_ = memory[at(2 * nv_ + 1)];
+  worn_ = memory[at(2 * nv_ + 2)] != 0;
   set_done(x, Done::kNothing);
-  const View then = memory.subspan(at(nv_ + 2));
+  const View then = memory.subspan(at(2 * nv_ + 3));
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
   if (std::equal(zp.begin(), zp.end(), then.begin()) &&
       std::equal(zv.begin(), zv.end(), then.begin() + np_))
     return false;
   worn_ = false;
-  std::fill(trend_.begin(), trend_.end(), 0.0);
+  forget_guesses();
   if (close(t, x) != Status::kOk) return false;
   best_conditioning_ = workspace_.conditioning();
   motion_.velocities(point(t, x));

@@ -146,7 +146,7 @@ class Mechanism final : public ModelSystem {
                                   double expected) const noexcept override;
   [[nodiscard]] bool worn() const noexcept override { return worn_; }
   [[nodiscard]] Status reframe(double t, MutableView x, Eigen::MatrixXd& change) noexcept override;
-  [[nodiscard]] int memory() const override { return nv_ + 2 + np_ + nz_; }
+  [[nodiscard]] int memory() const override { return 2 * nv_ + 3 + np_ + nz_; }
   void forget() noexcept override;
   void remember(MutableView out) const noexcept override;
   bool recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept override;
@@ -164,15 +164,23 @@ class Mechanism final : public ModelSystem {
   [[nodiscard]] Status close(double t, MutableView x) noexcept;       // to kVelocities
   [[nodiscard]] Status accelerate(double t, MutableView x) noexcept;  // to kAccelerations
   [[nodiscard]] Status trapezoidal(double t, double dt, MutableView x, MutableView out) noexcept;
+  [[nodiscard]] Status trapezoidal_newton(double t, double dt, MutableView x,
+                                          MutableView out) noexcept;
+  void place(double dt, View x, MutableView out) noexcept;
+  void keep_guesses(double dt, View x, View out) noexcept;
+  void forget_guesses() noexcept;
   [[nodiscard]] Status runge_kutta(double t, double dt, MutableView x, MutableView out) noexcept;
   // out = x moved by h (ż, z̈) given for all speeds.
   void advance(View x, double h, View speed, View acceleration, MutableView out) noexcept;
+  void bend(double dt, View x, MutableView out) noexcept;
+  // Entry of w that an output is, -1: it is none.
+  [[nodiscard]] int free_entry(int output) const noexcept;
   [[nodiscard]] Point point(double t, View x) noexcept;
   [[nodiscard]] Status diagonal_rates(double t, MutableView x, std::span<const int> outputs,
                                       Eigen::MatrixXd& h) noexcept;
   void inputs_at(double t) noexcept;
-  // Rᵀ (M c + k) for independent speeds w at the closed q: quadratic in w.
-  void convective(double t, View q, const Eigen::VectorXd& w, Eigen::VectorXd& out) noexcept;
+  // Rᵀ (M c + k) for independent speeds w at the pose of reduced_mass(): quadratic in w.
+  void convective(const Eigen::VectorXd& w, Eigen::VectorXd& out) noexcept;
   // Forces and their rows of the change of coordinates: their work stays.
   void carry_forces(MutableView x, Eigen::MatrixXd& change) noexcept;
   // RᵀMR at x, factorised.
@@ -186,16 +194,20 @@ class Mechanism final : public ModelSystem {
                                at_bias_ = 0;
   ReducedTangent motion_;
   bool worn_ = false, outside_inputs_ = false;
+  bool near_ = false;  // the workspace has been closed since the start
   double best_conditioning_ = 0;
   double stamp_ = 0;  // of the state that the workspace was last closed at
-  std::vector<double> step_, u_, u_rate_, outside_u_, lambda_, force_, start_, trend_, speed_,
-      acceleration_;
+  // Of the last trapezoidal step, first guesses of the next: change of acceleration, coordinates beside what the rule gives the dependent ones;
+  // how much an iteration shrinks the error.
+  std::vector<double> trend_, defect_;
+  double contraction_ = 1;
+  std::vector<double> step_, u_, u_rate_, outside_u_, lambda_, force_, speed_, acceleration_;
   std::vector<double> k1_, k2_, k3_, k4_, stage_, old_q_, old_v_;
   std::vector<int> outputs_, old_positions_, old_speeds_;
   Eigen::MatrixXd a0_, a1_, left_, product_, mass_, basis_, mass_basis_, reduced_, noise_, h_,
       h_force_;
-  Eigen::VectorXd residual_, correction_, added_, gamma_w_, gamma_[4];
-  Residual gamma_residual_;
+  Eigen::MatrixXd gamma_;
+  Eigen::VectorXd residual_, correction_, added_, gamma_w_;
   Eigen::LLT<Eigen::MatrixXd> llt_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_, force_lu_;
   std::unique_ptr<Index3Plant> index3_;

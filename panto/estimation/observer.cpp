@@ -182,6 +182,7 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   m.scheme = settings.scheme.value_or(info.scheme);
   m.jacobian = settings.jacobian.value_or(info.jacobian);
   if (sigma_point(info.name) || info.name == "particle") m.jacobian = TransitionJacobian::kConstant;
+  if (!sigma_point(info.name)) m.fixed_point_tolerance = 1e-9;
   m.rate_terms = settings.rate_terms;
   m.noise_form = settings.noise_form;
   m.forces = info.name == "error_ekf_fe";

@@ -39,7 +39,7 @@ class System {
                                           Eigen::MatrixXd& f) noexcept = 0;
   // Covariance added in a step that starts at x.
   virtual void process_noise(double t, double dt, View x, Eigen::MatrixXd& q) noexcept = 0;
-  // Settles x and reads some sensors.
+  // Reads some sensors, with x settled where they need it.
   [[nodiscard]] virtual Status sense(double t, MutableView x, std::span<const int> sensors,
                                      MutableView y) noexcept = 0;
   // H = ∂y/∂w, a row per sensor asked for; after sense() at the same x.
@@ -97,7 +97,7 @@ class ModelSystem : public System {
   virtual void pack(View q, View v, MutableView x) const noexcept = 0;
   [[nodiscard]] virtual View q(View x) const = 0;
   [[nodiscard]] virtual View v(View x) const = 0;
-  // Settles x with its accelerations and evaluates outputs of the model (no biases).
+  // Evaluates outputs of the model (no biases), with x settled as far as they need it.
   [[nodiscard]] virtual Status outputs(double t, MutableView x, std::span<const int> outputs,
                                        MutableView y) noexcept = 0;
   // Their derivatives by w, as sense_jacobian() for sensors; after outputs().

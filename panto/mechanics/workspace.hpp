@@ -96,8 +96,8 @@ class Workspace {
   virtual void constraint_jacobian(double t, View q, Eigen::MatrixXd& g) = 0;
   virtual void outputs(const Point& x, MutableView y) = 0;
   virtual Energy energy(View q, View v) = 0;
-  // M a + k alone: neither gravity nor forces.
-  virtual void inertia_forces(View q, View v, View a, MutableView out) noexcept = 0;
+  // M c + k of the motion at speeds v whose independent accelerations are zero; neither gravity nor forces. After close_positions at the same pose.
+  virtual void convective_forces(View v, MutableView out) noexcept = 0;
   // Power entering by applied forces, actuators and drivers, and power taken by dampers and friction, at a point with its a and λ.
   virtual void power(const Point& x, double& entering, double& taken) = 0;
   // Reaction in every primitive joint.

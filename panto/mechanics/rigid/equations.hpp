@@ -76,14 +76,7 @@ struct Equations {
     const Model& m = *kin.model;
     for (T& e : r) e = T(0.0);
     inertia_wrenches(c);
-    for (size_t i = 0; i < m.rows.size();) {
-      if (coincidence_[i]) {
-        coincidence(x, i);
-        i += S::kDim;
-      } else {
-        constraint(c, x, static_cast<int>(i++));
-      }
-    }
+    constraints(c, x);
     for (size_t i = 0; i < m.forces.size(); ++i) force_element(c, static_cast<int>(i));
     for (const Actuator& actuator : m.actuators) {
       if (actuator.group >= 0 || !x.u) continue;
@@ -91,6 +84,19 @@ struct Equations {
       apply(c, actuator.channel, ch.gradient, -x.u[actuator.input]);
     }
     backward();
+  }
+
+  // φ, φ', φ'', and the forces of the multipliers where x has them, after the kinematics.
+  template <class P>
+  void constraints(const Constants<S, P>& c, const Arguments<T>& x) {
+    for (size_t i = 0; i < kin.model->rows.size();) {
+      if (coincidence_[i]) {
+        coincidence(x, i);
+        i += S::kDim;
+      } else {
+        constraint(c, x, static_cast<int>(i++));
+      }
+    }
   }
 
   // Adds force f on a channel to the accumulated wrenches, with the sign of the left side: pass minus the applied force.

@@ -157,17 +157,21 @@ Energy RigidWorkspace<S>::energy(View q, View v) {
 }
 
 template <class S>
-void RigidWorkspace<S>::inertia_forces(View q, View v, View a, MutableView out) noexcept {
-  set_positions(q);
+void RigidWorkspace<S>::convective_forces(View v, MutableView out) noexcept {
+  const auto gravity = c_.gravity;
+  c_.gravity = {};
   eq_.kin.velocities(v.data());
-  eq_.kin.accelerations(c_, a.data());
-  eq_.inertia(c_);
-  std::copy(eq_.r.begin(), eq_.r.end(), out.begin());
-  // Gravity enters as an acceleration: what is left at rest.
-  eq_.kin.velocities(zero_.data());
   eq_.kin.accelerations(c_, zero_.data());
+  if (lu_.rank(2) > 0) {
+    eq_.constraints(c_, Arguments<double>{});
+    for (double& e : eq_.phi_ddot) e = -e;
+    std::fill(particular_.begin(), particular_.end(), 0.0);
+    complete(Level::kAcceleration, eq_.phi_ddot, particular_);
+    eq_.kin.accelerations(c_, particular_.data());
+  }
   eq_.inertia(c_);
-  for (size_t i = 0; i < out.size(); ++i) out[i] -= eq_.r[i];
+  c_.gravity = gravity;
+  std::copy(eq_.r.begin(), eq_.r.end(), out.begin());
 }
 
 template <class S>

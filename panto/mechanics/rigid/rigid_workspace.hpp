@@ -29,7 +29,7 @@ class RigidWorkspace final : public Workspace {
   void constraint_jacobian(double t, View q, Eigen::MatrixXd& g) override;
   void outputs(const Point& x, MutableView y) override;
   Energy energy(View q, View v) override;
-  void inertia_forces(View q, View v, View a, MutableView out) noexcept override;
+  void convective_forces(View v, MutableView out) noexcept override;
   void power(const Point& x, double& entering, double& taken) override;
   void reactions(const Point& x, std::vector<JointReaction>& out) override;
   double channel(const Channel& c, Order order, View q, View v, MutableView gradient) override;

@@ -1,0 +1,92 @@
+#include "panto/numerics/small.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace panto {
+
+namespace {
+
+// With the number of rows known to the compiler the loops unroll.
+template <int N>
+using Square = Eigen::Matrix<double, N, N>;
+
+template <class Operation>
+bool with_size(Eigen::Index n, const Operation& operation) noexcept {
+  switch (n) {
+    case 1:
+      return operation.template operator()<1>(), true;
+    case 2:
+      return operation.template operator()<2>(), true;
+    case 3:
+      return operation.template operator()<3>(), true;
+    case 4:
+      return operation.template operator()<4>(), true;
+    case 6:
+      return operation.template operator()<6>(), true;
+    default:
+      return false;
+  }
+}
+
+// N: rows, 0: `rows` of them.
+template <int N>
+bool eliminate_rows(Eigen::Index rows, double* a, double* b, Eigen::Index columns) noexcept {
+  const Eigen::Index n = N > 0 ? N : rows;
+  for (Eigen::Index j = 0; j < n; ++j) {
+    Eigen::Index pivot = j;
+    for (Eigen::Index i = j + 1; i < n; ++i)
+      if (std::abs(a[j * n + i]) > std::abs(a[j * n + pivot])) pivot = i;
+    if (!(std::abs(a[j * n + pivot]) > 0)) return false;
+    if (pivot != j) {
+      for (Eigen::Index k = j; k < n; ++k) std::swap(a[k * n + j], a[k * n + pivot]);
+      for (Eigen::Index k = 0; k < columns; ++k) std::swap(b[k * n + j], b[k * n + pivot]);
+    }
+    const double inverse = 1 / a[j * n + j];
+    for (Eigen::Index i = j + 1; i < n; ++i) {
+      const double s = a[j * n + i] * inverse;
+      a[j * n + i] = s;
+      for (Eigen::Index k = j + 1; k < n; ++k) a[k * n + i] -= s * a[k * n + j];
+    }
+    for (Eigen::Index k = 0; k < columns; ++k)
+      for (Eigen::Index i = j + 1; i < n; ++i) b[k * n + i] -= a[j * n + i] * b[k * n + j];
+  }
+  for (Eigen::Index j = n - 1; j >= 0; --j) {
+    const double inverse = 1 / a[j * n + j];
+    for (Eigen::Index k = 0; k < columns; ++k) {
+      const double x = b[k * n + j] * inverse;
+      b[k * n + j] = x;
+      for (Eigen::Index i = 0; i < j; ++i) b[k * n + i] -= a[j * n + i] * x;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void multiply(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, Eigen::MatrixXd& c) noexcept {
+  const bool small = with_size(a.rows(), [&]<int N>() {
+    using Map = Eigen::Map<const Square<N>>;
+    Eigen::Map<Square<N>>(c.data()).noalias() = Map(a.data()).lazyProduct(Map(b.data()));
+  });
+  if (!small) c.noalias() = a * b;
+}
+
+void multiply_transposed(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b,
+                         Eigen::MatrixXd& c) noexcept {
+  const bool small = with_size(a.rows(), [&]<int N>() {
+    using Map = Eigen::Map<const Square<N>>;
+    Eigen::Map<Square<N>>(c.data()).noalias() =
+        Map(a.data()).lazyProduct(Map(b.data()).transpose());
+  });
+  if (!small) c.noalias() = a * b.transpose();
+}
+
+bool eliminate(Eigen::MatrixXd& a, Eigen::Ref<Eigen::MatrixXd> b) noexcept {
+  bool regular = false;
+  const bool small = with_size(
+      a.rows(), [&]<int N>() { regular = eliminate_rows<N>(N, a.data(), b.data(), b.cols()); });
+  return small ? regular : eliminate_rows<0>(a.rows(), a.data(), b.data(), b.cols());
+}
+
+}  // namespace panto
