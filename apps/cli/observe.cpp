@@ -7,6 +7,8 @@
 
 #include "apps/cli/observe_study.hpp"
 #include "apps/cli/report.hpp"
+#include "panto/io/sensor_log.hpp"
+#include "panto/io/study.hpp"
 
 namespace panto::cli {
 namespace {
@@ -31,52 +33,25 @@ bool is_study(const std::string& path) {
   return false;
 }
 
-int observe_verb(const ObserveArguments& a) {
-  if (is_study(a.model)) {
-    if (a.live || !a.log.empty() || !a.set.empty())
-      return fail_usage("a study has its own truth and settings: no LOG, --live or --set", a.json);
-    return observe_study({a.model, a.out, a.view, a.threads, a.seeds, a.json});
-  }
-  if (!a.view.empty() || a.seeds > 0 || a.threads > 0)
-    return fail_usage("--view, --seeds and --threads belong to studies", a.json);
-  if (a.filter == "iekf")
-    return fail_usage("--filter iekf: for twin studies only, its state is not that of logs",
-                      a.json);
-  if (!(a.lag >= 0)) return fail_usage("--lag: expected a time of zero or more", a.json);
-  if (!(a.dt >= 0)) return fail_usage("--dt: expected a positive time", a.json);
-  if (!(a.gate >= 0 && a.gate < 1))
-    return fail_usage("--gate: expected a probability between 0 and 1, 0.999 say", a.json);
-  if (a.live && !a.log.empty()) return fail_usage("give a LOG or --live, not both", a.json);
-  if (!a.live && a.udp > 0) return fail_usage("--udp belongs to --live", a.json);
-  if (a.live) return observe_live(a);
-  if (a.log.empty())
-    return fail_usage("what was measured is missing: give a LOG, or --live", a.json);
-  return observe_log(a);
-}
-
-}  // namespace
-
-std::vector<SensorSettings> sensors_of(const std::string& text, std::string& message) {
+// Sensors of the command line, "encoder" or "theta=0.01" with its standard deviation; what a settings file says of them besides stays.
+std::vector<SensorSettings> sensors_of(const std::string& text,
+                                       const std::vector<SensorSettings>& known,
+                                       std::string& message) {
   std::vector<SensorSettings> out;
   for (const std::string& part : parts(text)) {
-    SensorSettings s;
     const size_t equals = part.find('=');
-    s.name = part.substr(0, equals);
+    SensorSettings s = sensor_named(part.substr(0, equals));
+    for (const SensorSettings& k : known)
+      if (k.name == s.name) s = k;
     if (equals != std::string::npos &&
         (!parse_number(part.substr(equals + 1), s.sigma) || s.sigma <= 0))
-      message = fmt::format("--sensors {}: expected name or name=standard deviation", part);
+      message = fmt::format("{}: expected name or name=standard deviation", part);
     out.push_back(std::move(s));
   }
   return out;
 }
 
-std::vector<std::string> names_of(const std::vector<SensorSettings>& sensors) {
-  std::vector<std::string> names;
-  names.reserve(sensors.size());
-  for (const SensorSettings& s : sensors) names.push_back(s.name);
-  return names;
-}
-
+// E0802 where one is not of the model. Empty text: all outputs that are no sensors.
 std::vector<int> outputs_of(const std::string& text, const Model& model, Diagnostics& notes) {
   std::vector<int> out;
   std::vector<std::string> names;
@@ -97,10 +72,68 @@ std::vector<int> outputs_of(const std::string& text, const Model& model, Diagnos
   return out;
 }
 
-ObserverSettings settings_of(const ObserveArguments& a) {
-  ObserverSettings s;
-  s.filter = a.filter;
-  if (a.gate > 0) s.options.gate = gate_of(a.gate);
+int observe_verb(const ObserveArguments& a) {
+  if (is_study(a.model)) {
+    if (a.live || !a.log.empty() || !a.set.empty() || !a.settings.empty())
+      return fail_usage(
+          "a study has its own truth and settings: no LOG, --live, --set or --settings", a.json);
+    return observe_study({a.model, a.out, a.view, a.threads, a.seeds, a.json});
+  }
+  if (!a.view.empty() || a.seeds > 0 || a.threads > 0)
+    return fail_usage("--view, --seeds and --threads belong to studies", a.json);
+  if (!(a.lag >= 0)) return fail_usage("--lag: expected a time of zero or more", a.json);
+  if (!(a.dt >= 0)) return fail_usage("--dt: expected a positive time", a.json);
+  if (!(a.gate >= 0 && a.gate < 1))
+    return fail_usage("--gate: expected a probability between 0 and 1, 0.999 say", a.json);
+  if (a.live && !a.log.empty()) return fail_usage("give a LOG or --live, not both", a.json);
+  if (!a.live && a.udp > 0) return fail_usage("--udp belongs to --live", a.json);
+  if (a.live) return observe_live(a);
+  if (a.log.empty())
+    return fail_usage("what was measured is missing: give a LOG, or --live", a.json);
+  return observe_log(a);
+}
+
+}  // namespace
+
+int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes) {
+  if (!a.settings.empty()) {
+    Result<FilterSetup> setup = load_filter_setup(a.settings);
+    if (!setup.ok()) return fail(setup.diagnostics(), a.json);
+    asked.setup = std::move(*setup);
+  }
+  if (!a.filter.empty()) asked.setup.settings.filter = a.filter;
+  if (a.gate > 0) asked.setup.settings.options.gate = gate_of(a.gate);
+  std::vector<Override> overrides;
+  std::string message;
+  if (!a.sensors.empty()) asked.setup.sensors = sensors_of(a.sensors, asked.setup.sensors, message);
+  if (!message.empty()) return fail_usage("--sensors " + message, a.json);
+  if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
+  Result<Model> model = load_model(a.model, overrides);
+  if (!model.ok()) return fail(model.diagnostics(), a.json);
+  notes.append(model.diagnostics());
+  asked.model = std::move(*model);
+  asked.outputs = outputs_of(a.outputs, asked.model, notes);
+  if (asked.setup.settings.filter == "iekf")
+    notes.error(805, asked.setup.settings.loc,
+                "iekf is for twin studies: its state is not that of logs; take \"error_ekf_ej\"");
+  return notes.ok() ? kOk : fail(notes, a.json);
+}
+
+Result<SensorLog> read_log(const ObserveArguments& a, Asked& asked, Diagnostics& notes) {
+  std::vector<SensorSettings>& sensors = asked.setup.sensors;
+  std::vector<std::string> names;
+  names.reserve(sensors.size());
+  for (const SensorSettings& s : sensors) names.push_back(s.name);
+  Result<SensorLog> log = read_sensor_log(a.log, asked.model, names);
+  notes.append(log.diagnostics());
+  if (log.ok() && sensors.empty())
+    for (const LogSeries& s : log->sensors) sensors.push_back(sensor_named(s.name));
+  return log;
+}
+
+SensorSettings sensor_named(const std::string& name) {
+  SensorSettings s;
+  s.name = name;
   return s;
 }
 
@@ -118,6 +151,9 @@ void add_observe(CLI::App& app, int& exit_code) {
   add_model_arguments(*verb, *a);
   verb->add_option("LOG", a->log, "What was measured: a CSV table, or a run with measurements")
       ->type_name("log.csv|run.h5");
+  verb->add_option("--settings", a->settings,
+                   "Filter and sensors from a file, with the keys of a study's [[filter]]")
+      ->type_name("filter.toml");
   verb->add_option("--filter", a->filter, "Name of the filter, see below (ukf)")->type_name("name");
   verb->add_option("--sensors", a->sensors,
                    "Sensors to use, with their standard deviation where the model has none (all)")
@@ -158,7 +194,7 @@ void add_observe(CLI::App& app, int& exit_code) {
            "\nExamples:\n"
            "  panto observe machine.toml log.csv --filter ukf --gate 0.999 -o est.csv\n"
            "  panto observe fourbar_sanjurjo run.h5 --sensors crank_encoder --json\n"
-           "  panto observe machine.toml --live --udp 5005";
+           "  panto observe machine.toml --live --udp 5005 --settings filter.toml";
   });
   verb->callback([a, &exit_code] { exit_code = observe_verb(*a); });
 }

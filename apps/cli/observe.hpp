@@ -5,23 +5,30 @@
 
 #include "apps/cli/verbs.hpp"
 #include "panto/estimation/log.hpp"
+#include "panto/estimation/study.hpp"
 
 namespace panto::cli {
 
 struct ObserveArguments : ModelArguments {
-  std::string log, filter = "ukf", sensors, outputs, restart = "never", out, view;
+  std::string log, settings, filter, sensors, outputs, restart = "never", out, view;
   double gate = 0, lag = 0.1, dt = 0;
   bool live = false;
   int udp = 0, seeds = 0, threads = 0;
   std::string bind = "127.0.0.1";
 };
 
-// A sensor of the command line: "encoder", or "theta=0.01" with its standard deviation.
-std::vector<SensorSettings> sensors_of(const std::string& text, std::string& message);
-std::vector<std::string> names_of(const std::vector<SensorSettings>& sensors);
-// E0802 where one is not of the model. Empty text: all outputs that are no sensors.
-std::vector<int> outputs_of(const std::string& text, const Model& model, Diagnostics& notes);
-ObserverSettings settings_of(const ObserveArguments& a);
+// What the command line names: the model, the filter with its sensors, outputs to estimate.
+struct Asked {
+  Model model;
+  FilterSetup setup;
+  std::vector<int> outputs;
+};
+// Exit code: kOk, or that of what was said. Notes of the model and the settings go to `notes`.
+int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes);
+
+// The LOG, and the sensors that it has where none are named.
+Result<SensorLog> read_log(const ObserveArguments& a, Asked& asked, Diagnostics& notes);
+SensorSettings sensor_named(const std::string& name);
 Restart restart_of(const std::string& name);
 
 // Through a recorded log.

@@ -216,35 +216,30 @@ std::string serve_udp(Station& station, const ObserveArguments& a) {
 }  // namespace
 
 int observe_live(const ObserveArguments& a) {
-  std::vector<Override> overrides;
-  std::string message;
-  std::vector<SensorSettings> sensors = sensors_of(a.sensors, message);
-  if (!message.empty() || !parse_settings(a.set, overrides, message))
-    return fail_usage(message, a.json);
-  const Result<Model> model = load_model(a.model, overrides);
-  if (!model.ok()) return fail(model.diagnostics(), a.json);
-  Diagnostics notes = model.diagnostics();
+  Asked asked;
+  Diagnostics notes;
+  if (const int refused = ask(a, asked, notes); refused != kOk) return refused;
+  const Model& model = asked.model;
   TrackerOptions options;
   options.lag = a.lag;
   // A machine that runs cannot wait for a person.
   options.restart = a.restart == "initial" ? Restart::kInitial : Restart::kPresent;
-  options.outputs = outputs_of(a.outputs, *model, notes);
-  if (sensors.empty())
-    for (const Sensor& s : model->sensors) {
-      sensors.emplace_back();
-      sensors.back().name = model->outputs[static_cast<size_t>(s.output)].name;
-    }
+  options.outputs = asked.outputs;
+  if (asked.setup.sensors.empty())
+    for (const Sensor& s : model.sensors)
+      asked.setup.sensors.push_back(
+          sensor_named(model.outputs[static_cast<size_t>(s.output)].name));
   Result<std::unique_ptr<Observer>> observer =
-      Observer::create(*model, nominal(*model), settings_of(a), sensors);
+      Observer::create(model, nominal(model), asked.setup.settings, asked.setup.sensors);
   notes.append(observer.diagnostics());
-  if (!observer.ok() || !notes.ok()) return fail(notes, a.json);
+  if (!observer.ok()) return fail(notes, a.json);
   if (a.dt > 0) options.dt = a.dt;
-  for (const Sensor& s : model->sensors)
+  for (const Sensor& s : model.sensors)
     if (const double rate = (*observer)->workspace().number(s.rate); a.dt <= 0 && rate > 0)
       options.dt = std::min(options.dt, 1 / rate);
   print(notes);
   const Interrupt interrupt;
-  Station station(*model, **observer, options);
+  Station station(model, **observer, options);
   if (a.udp > 0) {
     const std::string failed = serve_udp(station, a);
     if (!failed.empty()) {

@@ -56,11 +56,11 @@ std::string json_of(const Model& model, const std::string& filter, const LogSumm
   return json.text() + "\n";
 }
 
-std::string table_of(const Model& model, const ObserveArguments& a, const LogSummary& s,
-                     const EstimateSeries& e) {
+std::string table_of(const Model& model, const std::string& filter, const std::string& file,
+                     const LogSummary& s, const EstimateSeries& e) {
   std::string text =
       fmt::format("{}: {} from {:.6g} s to {:.6g} s, {} updates, {} steps of at most {:.4g} s\n\n",
-                  model.name, a.filter, s.begin, s.end, s.updates, s.steps, s.dt);
+                  model.name, filter, s.begin, s.end, s.updates, s.steps, s.dt);
   size_t width = 6;
   for (const SensorRecord& r : s.sensors)
     width = std::max(width, r.name.size() + r.unit.size() + 3);
@@ -81,51 +81,42 @@ std::string table_of(const Model& model, const ObserveArguments& a, const LogSum
     text += fmt::format("    {:<24} {:>14.6g} ± {:.3g}\n",
                         c.unit.empty() ? c.name : fmt::format("{} [{}]", c.name, c.unit),
                         c.value.back(), c.sigma.back());
-  if (!a.out.empty()) text += fmt::format("\n  written  {}\n", a.out);
+  if (!file.empty()) text += fmt::format("\n  written  {}\n", file);
   return text;
 }
 
 }  // namespace
 
 int observe_log(const ObserveArguments& a) {
-  std::vector<Override> overrides;
-  std::string message;
-  std::vector<SensorSettings> sensors = sensors_of(a.sensors, message);
-  if (!message.empty() || !parse_settings(a.set, overrides, message))
-    return fail_usage(message, a.json);
   if (!a.out.empty() && !a.out.ends_with(".csv") && !a.out.ends_with(".h5"))
     return fail_usage(fmt::format("-o {}: expected a name that ends with .csv or .h5", a.out),
                       a.json);
-  const Result<Model> model = load_model(a.model, overrides);
-  if (!model.ok()) return fail(model.diagnostics(), a.json);
-  Diagnostics notes = model.diagnostics();
+  Asked asked;
+  Diagnostics notes;
+  if (const int refused = ask(a, asked, notes); refused != kOk) return refused;
+  const Model& model = asked.model;
+  const std::string& filter = asked.setup.settings.filter;
   LogOptions options;
   options.lag = a.lag;
   options.dt = a.dt;
   options.restart = restart_of(a.restart);
-  options.outputs = outputs_of(a.outputs, *model, notes);
-  const Result<SensorLog> log = read_sensor_log(a.log, *model, names_of(sensors));
-  notes.append(log.diagnostics());
-  if (!log.ok() || !notes.ok()) return fail(notes, a.json);
-  if (sensors.empty())
-    for (const LogSeries& s : log->sensors) {
-      sensors.emplace_back();
-      sensors.back().name = s.name;
-    }
+  options.outputs = asked.outputs;
+  const Result<SensorLog> log = read_log(a, asked, notes);
+  if (!log.ok()) return fail(notes, a.json);
   Result<std::unique_ptr<Observer>> observer =
-      Observer::create(*model, nominal(*model), settings_of(a), sensors);
+      Observer::create(model, nominal(model), asked.setup.settings, asked.setup.sensors);
   notes.append(observer.diagnostics());
   if (!observer.ok()) return fail(notes, a.json);
 
   const Interrupt interrupt;
-  Progress progress("observe " + model->name);
+  Progress progress("observe " + model.name);
   options.progress = [&](double fraction) {
     progress.show(fraction);
     return !Interrupt::requested();
   };
   EstimateSeries series;
-  series.model = model->name;
-  series.filter = a.filter;
+  series.model = model.name;
+  series.filter = filter;
   const Result<LogSummary> done =
       run_log(**observer, *log, options, [&](const Estimate& e) { series.add(e); });
   progress.wipe();
@@ -137,9 +128,9 @@ int observe_log(const ObserveArguments& a) {
   if (!notes.ok()) return fail(notes, a.json);
   print(notes);
   if (a.json) {
-    out(json_of(*model, a.filter, *done, series));
+    out(json_of(model, filter, *done, series));
   } else {
-    summary(table_of(*model, a, *done, series));
+    summary(table_of(model, filter, a.out, *done, series));
   }
   return done->complete ? kOk : kInterrupted;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "panto/model/study_reader.hpp"
 
@@ -66,6 +67,36 @@ SensorSet read_sensors(const Node& node, size_t number, Diagnostics& d) {
   return out;
 }
 
+// Of read_observer_settings(), and `more`.
+std::vector<std::string> with_filter_keys(std::vector<std::string> more) {
+  for (const char* key : {"filter",
+                          "scheme",
+                          "jacobian",
+                          "rate_terms",
+                          "noise_form",
+                          "sigma_speeds",
+                          "sigma_forces",
+                          "force_walk",
+                          "acceleration_noise",
+                          "input_noise",
+                          "alpha",
+                          "beta",
+                          "kappa",
+                          "sigma_coordinates",
+                          "w0",
+                          "square_root",
+                          "redraw",
+                          "gate",
+                          "adapt_process",
+                          "iterations",
+                          "adapt_sensors",
+                          "constraint",
+                          "particles",
+                          "seed"})
+    more.emplace_back(key);
+  return more;
+}
+
 StudyFilter read_filter(const Node& node, Diagnostics& d) {
   StudyFilter out;
   out.loc = node.loc;
@@ -75,35 +106,7 @@ StudyFilter read_filter(const Node& node, Diagnostics& d) {
     out.settings.loc = node.loc;
     return out;
   }
-  if (!r.keys({"name",
-               "filter",
-               "model",
-               "sensors",
-               "errors",
-               "scheme",
-               "jacobian",
-               "rate_terms",
-               "noise_form",
-               "sigma_coordinates",
-               "sigma_speeds",
-               "sigma_forces",
-               "acceleration_noise",
-               "force_walk",
-               "input_noise",
-               "alpha",
-               "beta",
-               "kappa",
-               "w0",
-               "square_root",
-               "redraw",
-               "gate",
-               "adapt_process",
-               "adapt_sensors",
-               "iterations",
-               "constraint",
-               "particles",
-               "seed"}))
-    return out;
+  if (!r.keys(with_filter_keys({"name", "model", "sensors", "errors"}))) return out;
   out.settings = read_observer_settings(r);
   out.name = name_or(node, out.settings.filter);
   if (const std::string* model = r.text("model")) out.model = *model;
@@ -156,8 +159,103 @@ ObserverSettings read_observer_settings(const StudyReader& r) {
                                    {s.options.adapt_process, "adapt_process"},
                                    {s.options.adapt_sensors, "adapt_sensors"},
                                    {s.constraint, "constraint"}})
-    if (value < 0) r.error(304, r.loc(), fmt::format("{}: must not be negative", key));
+    if (value < 0) r.error(304, r.find(key)->loc, fmt::format("{}: must not be negative", key));
   return s;
+}
+
+Result<FilterSetup> filter_setup(const ModelSpec& file) {
+  Diagnostics d;
+  FilterSetup out;
+  const StudyReader r(file.root, "", d);
+  r.keys(with_filter_keys({"sensors"}));
+  out.settings = read_observer_settings(r);
+  const Node* filter = r.find("filter");
+  out.settings.loc = filter != nullptr ? filter->loc : Loc{file.file, 1, 1};
+  if (const Node::Array* list = r.list("sensors", "names or tables"))
+    for (const Node& item : *list) out.sensors.push_back(read_sensor(item, d));
+  for (size_t i = 0; i < out.sensors.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (out.sensors[i].name == out.sensors[k].name)
+        d.error(819, out.sensors[i].loc,
+                fmt::format("sensor \"{}\" is there twice; leave one out", out.sensors[i].name));
+  if (!d.ok()) return d;
+  return out;
+}
+
+namespace {
+
+// One number stands for equal ones.
+Node list_of(const std::vector<double>& numbers) {
+  if (std::all_of(numbers.begin(), numbers.end(), [&](double e) { return e == numbers[0]; }))
+    return numbers[0];
+  return Node::Array(numbers.begin(), numbers.end());
+}
+
+void describe(const ObserverSettings& s, Node& out) {
+  const ObserverSettings other;
+  out.set("filter", s.filter);
+  if (s.scheme) out.set("scheme", std::string(name_of(*s.scheme)));
+  if (s.jacobian) out.set("jacobian", std::string(name_of(*s.jacobian)));
+  if (s.rate_terms == RateTerms::kDiagonal) out.set("rate_terms", "diagonal");
+  if (s.noise_form != other.noise_form) out.set("noise_form", std::string(name_of(s.noise_form)));
+  for (const auto& [key, list] : {std::pair{"sigma_coordinates", &s.sigma_coordinates},
+                                  {"sigma_speeds", &s.sigma_speeds},
+                                  {"sigma_forces", &s.sigma_forces},
+                                  {"acceleration_noise", &s.acceleration_noise},
+                                  {"force_walk", &s.force_walk}})
+    if (!list->empty()) out.set(key, list_of(*list));
+  for (const auto& [key, value, usual] :
+       {std::tuple{"alpha", s.sigma.alpha, other.sigma.alpha},
+        {"beta", s.sigma.beta, other.sigma.beta},
+        {"kappa", s.sigma.kappa, other.sigma.kappa},
+        {"w0", s.sigma.w0, other.sigma.w0},
+        {"gate", s.options.gate, other.options.gate},
+        {"adapt_process", s.options.adapt_process, other.options.adapt_process},
+        {"adapt_sensors", s.options.adapt_sensors, other.options.adapt_sensors},
+        {"constraint", s.constraint, other.constraint}})
+    if (value != usual) out.set(key, value);
+  if (s.sigma.square_root) out.set("square_root", true);
+  if (s.sigma.redraw) out.set("redraw", true);
+  if (s.iterations != other.iterations) out.set("iterations", s.iterations);
+  if (s.particles != other.particles) out.set("particles", s.particles);
+  if (s.seed != other.seed) out.set("seed", static_cast<int>(s.seed));
+  if (!s.input_noise.empty()) {
+    Node inputs{Node::Table{}};
+    for (const auto& [name, density] : s.input_noise) inputs.set(name, density);
+    out.set("input_noise", std::move(inputs));
+  }
+}
+
+}  // namespace
+
+Node describe(const FilterSetup& setup) {
+  Node out{Node::Table{}};
+  describe(setup.settings, out);
+  Node::Array sensors;
+  for (const SensorSettings& s : setup.sensors) {
+    Node sensor{Node::Table{}};
+    sensor.set("name", s.name);
+    for (const auto& [key, value] : {std::pair{"sigma", s.sigma},
+                                     {"rate", s.rate},
+                                     {"bias_sigma", s.bias_sigma},
+                                     {"bias_walk", s.bias_walk}})
+      if (value != 0) sensor.set(key, value);
+    sensors.push_back(std::move(sensor));
+  }
+  if (!sensors.empty()) out.set("sensors", std::move(sensors));
+  return out;
+}
+
+Node describe(const StudyFilter& filter) {
+  Node out{Node::Table{}};
+  out.set("name", filter.name);
+  describe(filter.settings, out);
+  if (!filter.model.empty()) out.set("model", filter.model);
+  if (!filter.sensors.empty())
+    out.set("sensors", Node::Array(filter.sensors.begin(), filter.sensors.end()));
+  if (!filter.errors.empty())
+    out.set("errors", Node::Array(filter.errors.begin(), filter.errors.end()));
+  return out;
 }
 
 Result<ObserveStudy> observe_study(const ModelSpec& file) {

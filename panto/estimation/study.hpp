@@ -57,9 +57,21 @@ struct ObserveStudy {
   int threads = 0;              // 0: all cores
 };
 
+// A filter and its sensors, for logs and machines.
+struct FilterSetup {
+  ObserverSettings settings;
+  std::vector<SensorSettings> sensors;  // empty: all that the log or the model has
+};
+
 // From a study file (parsed by io): E0110 … E0115 for keys and types, E0302 … for numbers.
 Result<ObserveStudy> observe_study(const ModelSpec& file);
 // One table of filter settings, as in [[filter]].
 ObserverSettings read_observer_settings(const class StudyReader& reader);
+
+// From a settings file: the keys of a [[filter]], and `sensors`, names or tables as in the `use` of a study.
+Result<FilterSetup> filter_setup(const ModelSpec& file);
+// As such files have it: what is not the default.
+Node describe(const FilterSetup& setup);
+Node describe(const StudyFilter& filter);
 
 }  // namespace panto

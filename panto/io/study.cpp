@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "panto/io/atomic_file.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/model/write_toml.hpp"
 
 namespace panto {
 
@@ -64,6 +66,16 @@ Result<LoadedObserveStudy> load_observe_study(const std::string& path) {
   const Result<ModelSpec> file = read_model_file(path);
   if (!file) return file.diagnostics();
   return load_observe_study(*file);
+}
+
+Result<FilterSetup> load_filter_setup(const std::string& path) {
+  const Result<ModelSpec> file = read_model_file(path);
+  if (!file) return file.diagnostics();
+  return filter_setup(*file);
+}
+
+Diagnostics write_filter_setup(const FilterSetup& setup, const std::string& path) {
+  return write_text_atomically(path, write_toml(describe(setup)));
 }
 
 }  // namespace panto

@@ -1,4 +1,4 @@
-// From study files to what identify() and run_twin() take: the study and its models.
+// From study files to what identify() and run_twin() take: the study and its models. Settings of filters as files.
 #pragma once
 
 #include <string>
@@ -29,5 +29,9 @@ struct LoadedObserveStudy {
 };
 Result<LoadedObserveStudy> load_observe_study(const std::string& path);
 Result<LoadedObserveStudy> load_observe_study(const ModelSpec& description);
+
+// A settings file: a filter and its sensors.
+Result<FilterSetup> load_filter_setup(const std::string& path);
+Diagnostics write_filter_setup(const FilterSetup& setup, const std::string& path);
 
 }  // namespace panto

@@ -14,16 +14,19 @@ void StudyReader::error(int id, const Loc& at, const std::string& message) const
 }
 
 bool StudyReader::keys(std::initializer_list<const char*> known) const {
+  return keys(std::vector<std::string>(known.begin(), known.end()));
+}
+
+bool StudyReader::keys(const std::vector<std::string>& known) const {
   const Node::Table* members = node_.table();
   if (members == nullptr) {
     error(112, node_.loc, "expected a table");
     return false;
   }
-  const std::vector<std::string> names(known.begin(), known.end());
   for (const auto& [key, member] : *members)
-    if (std::find(names.begin(), names.end(), key) == names.end())
+    if (std::find(known.begin(), known.end(), key) == known.end())
       error(110, member.key_loc,
-            fmt::format("unknown key \"{}\"{}", key, did_you_mean(key, names)));
+            fmt::format("unknown key \"{}\"{}", key, did_you_mean(key, known)));
   return true;
 }
 

@@ -24,6 +24,7 @@ class StudyReader {
 
   // Reports keys that are not among `known`; false where this is no table.
   bool keys(std::initializer_list<const char*> known) const;  // NOLINT(modernize-use-nodiscard)
+  bool keys(const std::vector<std::string>& known) const;     // NOLINT(modernize-use-nodiscard)
   // A number, a quantity ("30 deg") or constant arithmetic ("5*pi/180") of this dimension; dim nullptr: any.
   bool quantity(const Node& node, const std::string& key, const Dim* dim,
                 double& value) const;  // NOLINT(modernize-use-nodiscard)

@@ -82,6 +82,65 @@ TEST_F(ObserveVerb, BadInputEndsWithTwoAndWritesNothing) {
   EXPECT_EQ(panto("observe fourbar_sanjurjo --live --udp 5000 --bind nowhere").exit_code, 2);
 }
 
+TEST_F(ObserveVerb, SettingsComeFromAFileAndTheCommandLineGoesBeforeThem) {
+  put("filter.toml", R"toml(
+filter = "error_ekf_ej"
+acceleration_noise = 0.09
+sigma_coordinates = "3 deg"
+gate = 5
+sensors = ["crank_encoder", { name = "coupler_gyro", sigma = "1 deg", bias_sigma = 0.05 }]
+)toml");
+  const Outcome run = panto("observe fourbar_sanjurjo run.csv --settings filter.toml --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  json j = run.json();
+  EXPECT_EQ(j["filter"], "error_ekf_ej");
+  EXPECT_EQ(j["sensors"].size(), 2U);
+  EXPECT_LT(j["final"]["bias coupler_gyro"]["sigma"].get<double>(), 0.05);
+  // The bias stays with the sensor that the command line names.
+  j = panto(
+          "observe fourbar_sanjurjo run.csv --settings filter.toml --filter ukf "
+          "--sensors coupler_gyro --json")
+          .json();
+  EXPECT_EQ(j["filter"], "ukf");
+  EXPECT_EQ(j["sensors"].size(), 1U);
+  EXPECT_TRUE(j["final"].contains("bias coupler_gyro"));
+  put("in", "{\"t\": 0, \"coupler_gyro\": 0}\n");
+  const std::string command =
+      "cd '" + path("") + "' && '" + PANTO_PROGRAM +
+      "' observe fourbar_sanjurjo --live --settings filter.toml <in >live.out 2>live.err";
+  ASSERT_EQ(std::system(command.c_str()), 0) << text_of(path("live.err"));  // NOLINT: a shell
+  EXPECT_TRUE(json::parse(text_of(path("live.out"))).contains("bias coupler_gyro_sigma"));
+}
+
+TEST_F(ObserveVerb, MistakesInSettingsAreToldWithTheirPlace) {
+  const auto message = [&](const std::string& text) {
+    put("filter.toml", text);
+    const Outcome run = panto("observe fourbar_sanjurjo run.csv --settings filter.toml");
+    EXPECT_EQ(run.exit_code, 2) << text;
+    return run.err;
+  };
+  EXPECT_EQ(message("gatee = 5\nscheme = \"eulr\"\ngate = -2\n"),
+            "filter.toml:1:1: error[E0110]: unknown key \"gatee\"; did you mean \"gate\"?\n"
+            "filter.toml:2:10: error[E0114]: scheme: \"eulr\" is not one of \"euler\", "
+            "\"trapezoidal\", \"rk4\", \"index3\"\n"
+            "filter.toml:3:8: error[E0304]: gate: must not be negative\n");
+  EXPECT_EQ(message("sensors = [{ nam = \"crank_gyro\" }]\n"),
+            "filter.toml:1:12: error[E0111]: sensor: missing key \"name\"\n"
+            "filter.toml:1:14: error[E0110]: sensor: unknown key \"nam\"; did you mean "
+            "\"name\"?\n");
+  EXPECT_EQ(message("sensors = [\"crank_gyro\", \"crank_gyro\"]\n"),
+            "filter.toml:1:26: error[E0819]: sensor \"crank_gyro\" is there twice; leave one "
+            "out\n");
+  EXPECT_NE(message("\nfilter = \"ukff\"\n")
+                .find("filter.toml:2:10: error[E0801]: filter \"ukff\" is not known; did you mean"),
+            std::string::npos);
+  EXPECT_NE(message("acceleration_noise = [1, 2, 3]\n").find("error[E0804]: acceleration noise"),
+            std::string::npos);
+  EXPECT_NE(message("filter = \"iekf\"\n").find("filter.toml:1:10: error[E0805]"),
+            std::string::npos);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --settings none.toml").exit_code, 2);
+}
+
 TEST_F(ObserveVerb, LiveLinesAreAnsweredAndBadOnesAreNotFatal) {
   std::string input;
   for (int i = 0; i < 100; ++i)
