@@ -45,7 +45,7 @@ std::vector<SensorSettings> sensors_of(const std::string& text,
       if (k.name == s.name) s = k;
     if (equals != std::string::npos &&
         (!parse_number(part.substr(equals + 1), s.sigma) || s.sigma <= 0))
-      message = fmt::format("{}: expected name or name=standard deviation", part);
+      message = fmt::format("sensor {}: expected name or name=standard deviation", part);
     out.push_back(std::move(s));
   }
   return out;
@@ -72,25 +72,61 @@ std::vector<int> outputs_of(const std::string& text, const Model& model, Diagnos
   return out;
 }
 
-int observe_verb(const ObserveArguments& a) {
-  if (is_study(a.model)) {
-    if (a.live || !a.log.empty() || !a.set.empty() || !a.settings.empty())
-      return fail_usage(
-          "a study has its own truth and settings: no LOG, --live, --set or --settings", a.json);
-    return observe_study({a.model, a.out, a.view, a.threads, a.seeds, a.json});
-  }
-  if (!a.view.empty() || a.seeds > 0 || a.threads > 0)
-    return fail_usage("--view, --seeds and --threads belong to studies", a.json);
-  if (!(a.lag >= 0)) return fail_usage("--lag: expected a time of zero or more", a.json);
-  if (!(a.dt >= 0)) return fail_usage("--dt: expected a positive time", a.json);
+// Empty, or what does not go together.
+std::string study_conflict(const ObserveArguments& a) {
+  if (a.live || !a.log.empty() || !a.set.empty() || !a.settings.empty())
+    return "a study has its own truth and settings: no LOG, --live, --set or --settings";
+  if (a.tune_sensors) return "--tune-sensors: the sensors of a study have the noise that it says";
+  if (a.tune && (!a.view.empty() || a.seeds > 0))
+    return "--view and --seeds are for the runs of a study; --tune takes its first noise sequence";
+  if (a.advise) return "--advise needs a MODEL, not a study";
+  if (a.smooth || a.smooth_lag >= 0) return "--smooth is for logs, not for studies";
+  if (a.restart != "never") return "a study has `restart` in its file: no --restart";
+  if (a.series && !a.out.ends_with(".h5")) return "--series goes to an HDF5 file: -o rows.h5";
+  if (!a.tune && !a.out.empty() && !a.out.ends_with(".csv") && !a.out.ends_with(".h5"))
+    return fmt::format("-o {}: expected a name that ends with .csv or .h5", a.out);
+  return {};
+}
+
+std::string conflict(const ObserveArguments& a) {
+  if (!a.view.empty() || a.seeds > 0 || a.series)
+    return "--view, --seeds and --series belong to studies";
+  if (a.threads > 0 && !a.tune && !a.advise)
+    return "--threads belongs to studies, --tune and --advise";
+  if (!(a.lag >= 0)) return "--lag: expected a time of zero or more";
+  if (!(a.dt >= 0)) return "--dt: expected a positive time";
   if (!(a.gate >= 0 && a.gate < 1))
-    return fail_usage("--gate: expected a probability between 0 and 1, 0.999 say", a.json);
-  if (a.live && !a.log.empty()) return fail_usage("give a LOG or --live, not both", a.json);
-  if (!a.live && a.udp > 0) return fail_usage("--udp belongs to --live", a.json);
-  if (a.live) return observe_live(a);
-  if (a.log.empty())
-    return fail_usage("what was measured is missing: give a LOG, or --live", a.json);
-  return observe_log(a);
+    return "--gate: expected a probability between 0 and 1, 0.999 say";
+  if (a.tune && a.gate > 0) return "--tune counts every reading: no --gate";
+  if (a.advise && (a.tune || a.live || !a.log.empty() || !a.sensors.empty() || a.gate > 0))
+    return "--advise follows the model's own motion: no LOG, --live, --tune, --gate; name sensors "
+           "with --candidates";
+  if (!a.advise && (!a.candidates.empty() || a.largest != 1))
+    return "--candidates and --largest belong to --advise";
+  if (a.advise) return {};
+  if (a.live && !a.log.empty()) return "give a LOG or --live, not both";
+  if (a.live && a.tune) return "--tune needs a LOG, not --live";
+  const bool smooth = a.smooth || a.smooth_lag >= 0;
+  if (smooth && (a.live || a.tune)) return "--smooth is for the estimates of a LOG";
+  if (smooth && a.restart != "never")
+    return "--smooth goes back through one run of the filter: no --restart";
+  if (!a.live && a.udp > 0) return "--udp belongs to --live";
+  if (!a.live && a.log.empty()) return "what was measured is missing: give a LOG, or --live";
+  return {};
+}
+
+int observe_verb(const ObserveArguments& a) {
+  const bool study = is_study(a.model);
+  const std::string wrong = a.tune_sensors && !a.tune ? "--tune-sensors belongs to --tune"
+                            : study                   ? study_conflict(a)
+                                                      : conflict(a);
+  if (!wrong.empty()) return fail_usage(wrong, a.json);
+  if (study)
+    return a.tune ? observe_tune_study(a)
+                  : observe_study({a.model, a.out, a.view, a.threads, a.seeds, a.json, a.series});
+  if (a.advise) return observe_advise(a);
+  if (a.tune) return observe_tune(a);
+  return a.live ? observe_live(a) : observe_log(a);
 }
 
 }  // namespace
@@ -105,8 +141,9 @@ int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes) {
   if (a.gate > 0) asked.setup.settings.options.gate = gate_of(a.gate);
   std::vector<Override> overrides;
   std::string message;
-  if (!a.sensors.empty()) asked.setup.sensors = sensors_of(a.sensors, asked.setup.sensors, message);
-  if (!message.empty()) return fail_usage("--sensors " + message, a.json);
+  for (const std::string* named : {&a.sensors, &a.candidates})
+    if (!named->empty()) asked.setup.sensors = sensors_of(*named, asked.setup.sensors, message);
+  if (!message.empty()) return fail_usage(message, a.json);
   if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
   Result<Model> model = load_model(a.model, overrides);
   if (!model.ok()) return fail(model.diagnostics(), a.json);
@@ -137,12 +174,6 @@ SensorSettings sensor_named(const std::string& name) {
   return s;
 }
 
-Restart restart_of(const std::string& name) {
-  return name == "present"   ? Restart::kPresent
-         : name == "initial" ? Restart::kInitial
-                             : Restart::kNever;
-}
-
 void add_observe(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<ObserveArguments>();
   CLI::App* verb =
@@ -170,14 +201,35 @@ void add_observe(CLI::App& app, int& exit_code) {
                    "Start a filter that is lost again: never, present or initial (state)")
       ->type_name("where")
       ->check(CLI::IsMember({"never", "present", "initial"}));
-  verb->add_option("-o,--out", a->out, "Write the estimates; of a study, one line per run")
-      ->type_name("est.csv|est.h5");
+  verb->add_flag("--smooth", a->smooth, "Of a LOG: estimates from all readings, also later ones");
+  verb->add_option("--smooth-lag", a->smooth_lag,
+                   "Of a LOG: estimates also from readings up to this much later [s]")
+      ->type_name("s")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_flag("--series", a->series,
+                 "Of a study, with -o rows.h5: the courses of the first sequence too");
+  verb->add_flag("--tune", a->tune,
+                 "Find the process noise under which the readings are most likely, and white");
+  verb->add_flag("--tune-sensors", a->tune_sensors,
+                 "With --tune: the standard deviations of the sensors too");
+  verb->add_flag("--advise", a->advise,
+                 "Rank sets of sensors by what the filter would know with them");
+  verb->add_option("--candidates", a->candidates,
+                   "With --advise: sensors and outputs to choose from (the model's sensors)")
+      ->type_name("a,b=0.01");
+  verb->add_option("--largest", a->largest, "With --advise: sets of up to so many sensors (1)")
+      ->type_name("k")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("-o,--out", a->out,
+                   "Write the estimates; of a study, one line per run; with --tune, the settings; "
+                   "with --advise, the ranking")
+      ->type_name("est.csv|est.h5|filter.toml");
   verb->add_option("--view", a->view, "Of a study: write the report page")
       ->type_name("observe.html");
   verb->add_option("--seeds", a->seeds, "Of a study: noise sequences 1 … n instead of its own")
       ->type_name("n")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--threads", a->threads, "Of a study: cores to use (all)")
+  verb->add_option("--threads", a->threads, "Of a study, --tune or --advise: cores to use (all)")
       ->type_name("n")
       ->check(CLI::PositiveNumber);
   verb->add_flag("--live", a->live, "JSON lines from standard input, answered line by line");
@@ -194,6 +246,8 @@ void add_observe(CLI::App& app, int& exit_code) {
            "\nExamples:\n"
            "  panto observe machine.toml log.csv --filter ukf --gate 0.999 -o est.csv\n"
            "  panto observe fourbar_sanjurjo run.h5 --sensors crank_encoder --json\n"
+           "  panto observe machine.toml log.csv --tune -o filter.toml\n"
+           "  panto observe machine.toml --advise --largest 2\n"
            "  panto observe machine.toml --live --udp 5005 --settings filter.toml";
   });
   verb->callback([a, &exit_code] { exit_code = observe_verb(*a); });

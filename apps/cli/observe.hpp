@@ -10,10 +10,12 @@
 namespace panto::cli {
 
 struct ObserveArguments : ModelArguments {
-  std::string log, settings, filter, sensors, outputs, restart = "never", out, view;
+  std::string log, settings, filter, sensors, outputs, restart = "never", out, view, candidates;
   double gate = 0, lag = 0.1, dt = 0;
-  bool live = false;
-  int udp = 0, seeds = 0, threads = 0;
+  bool live = false, tune = false, tune_sensors = false, advise = false, smooth = false,
+       series = false;
+  double smooth_lag = -1;
+  int udp = 0, seeds = 0, threads = 0, largest = 1;
   std::string bind = "127.0.0.1";
 };
 
@@ -29,8 +31,12 @@ int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes);
 // The LOG, and the sensors that it has where none are named.
 Result<SensorLog> read_log(const ObserveArguments& a, Asked& asked, Diagnostics& notes);
 SensorSettings sensor_named(const std::string& name);
-Restart restart_of(const std::string& name);
 
+// Noise from a log, or from the readings of a study.
+int observe_tune(const ObserveArguments& a);
+int observe_tune_study(const ObserveArguments& a);
+// Sets of sensors ranked along the model's motion.
+int observe_advise(const ObserveArguments& a);
 // Through a recorded log.
 int observe_log(const ObserveArguments& a);
 // Beside a running machine: JSON lines in and out.

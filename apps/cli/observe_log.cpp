@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <limits>
+
 #include "apps/cli/json.hpp"
 #include "apps/cli/observe.hpp"
 #include "apps/cli/progress.hpp"
@@ -13,12 +15,14 @@ double step_us(const LogSummary& s) {
   return s.steps > 0 ? 1e6 * s.step_seconds / static_cast<double>(s.steps) : 0;
 }
 
-std::string json_of(const Model& model, const std::string& filter, const LogSummary& s,
+std::string json_of(const Model& model, const std::string& filter,
+                    const std::optional<double>& smooth, const LogSummary& s,
                     const EstimateSeries& e) {
   JsonWriter json;
   json.begin_object()
       .member("model", model.name)
       .member("filter", filter)
+      .member("smoothed", smooth.has_value())
       .member("begin", s.begin)
       .member("end", s.end)
       .member("dt", s.dt)
@@ -99,7 +103,9 @@ int observe_log(const ObserveArguments& a) {
   LogOptions options;
   options.lag = a.lag;
   options.dt = a.dt;
-  options.restart = restart_of(a.restart);
+  options.restart = *restart_named(a.restart);
+  if (a.smooth) options.smooth = std::numeric_limits<double>::infinity();
+  if (a.smooth_lag >= 0) options.smooth = a.smooth_lag;
   options.outputs = asked.outputs;
   const Result<SensorLog> log = read_log(a, asked, notes);
   if (!log.ok()) return fail(notes, a.json);
@@ -128,9 +134,10 @@ int observe_log(const ObserveArguments& a) {
   if (!notes.ok()) return fail(notes, a.json);
   print(notes);
   if (a.json) {
-    out(json_of(model, filter, *done, series));
+    out(json_of(model, filter, options.smooth, *done, series));
   } else {
-    summary(table_of(model, filter, a.out, *done, series));
+    summary(
+        table_of(model, options.smooth ? filter + ", smoothed," : filter, a.out, *done, series));
   }
   return done->complete ? kOk : kInterrupted;
 }

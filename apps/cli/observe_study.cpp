@@ -42,6 +42,9 @@ std::string json_of(const TwinResult& r) {
         .member("whiteness", row.whiteness)
         .member("rejected", row.rejected)
         .member("diverged", row.diverged)
+        .member("lost", row.lost)
+        .member("lost_at", row.lost_at)
+        .member("restarts", row.restarts)
         .member("status", to_string(row.status))
         .member("us_per_step", row.us_per_step)
         .end_object();
@@ -55,7 +58,8 @@ std::string json_of(const TwinResult& r) {
         .member("error_level", c.error_level)
         .member("runs", c.runs)
         .member("diverged", c.diverged)
-        .member("failed", c.failed);
+        .member("failed", c.failed)
+        .member("lost", c.lost);
     for (const auto& [key, values] :
          {std::pair{"rmse_mean", &c.rmse_mean}, {"rmse_std", &c.rmse_std}}) {
       json.key(key).begin_object();
@@ -77,15 +81,19 @@ std::string csv_of(const TwinResult& r) {
   std::string text = "filter,sensors,rate_hz,error_level,seed";
   for (size_t i = 0; i < r.channels.size(); ++i)
     text += fmt::format(",rmse {} [{}]", r.channels[i], r.units[i]);
-  text += ",coverage95,nees,nis_mean,whiteness,rejected,diverged,status,us_per_step\n";
+  text +=
+      ",coverage95,nees,nis_mean,whiteness,rejected,diverged,lost,lost_at "
+      "[s],restarts,status,us_per_step\n";
   for (const TwinRow& row : r.rows) {
     if (row.rmse.empty()) continue;
     text += fmt::format("\"{}\",\"{}\",{},\"{}\",{}", row.filter, row.sensors, row.rate_hz,
                         row.error_level, row.seed);
     for (double e : row.rmse) text += fmt::format(",{:.9g}", e);
-    text += fmt::format(",{:.6g},{:.6g},{:.6g},{:.6g},{},{},\"{}\",{:.4g}\n", row.coverage95,
-                        row.nees, row.nis_mean, row.whiteness, row.rejected, row.diverged ? 1 : 0,
-                        to_string(row.status), row.us_per_step);
+    text +=
+        fmt::format(",{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},{},{},\"{}\",{:.4g}\n", row.coverage95,
+                    row.nees, row.nis_mean, row.whiteness, row.rejected, row.diverged ? 1 : 0,
+                    row.lost, row.lost > 0 ? fmt::format("{:.6g}", row.lost_at) : "", row.restarts,
+                    to_string(row.status), row.us_per_step);
   }
   return text;
 }
@@ -106,8 +114,8 @@ std::string table_of(const TwinResult& r) {
                       pad("error", error), "rate");
   for (size_t i = 0; i < r.channels.size(); ++i)
     text += fmt::format(" {:>22}", fmt::format("{} [{}]", r.channels[i], r.units[i]));
-  text += fmt::format(" {:>6} {:>6} {:>6} {:>6} {:>9} {:>8}\n", "cover", "NEES", "NIS", "white",
-                      "diverged", "us/step");
+  text += fmt::format(" {:>6} {:>6} {:>6} {:>6} {:>9} {:>7} {:>8}\n", "cover", "NEES", "NIS",
+                      "white", "diverged", "lost", "us/step");
   for (const TwinCell& c : r.cells) {
     text += fmt::format("  {} {} {} {:>8}", pad(c.filter, filter), pad(c.sensors, sensors),
                         pad(c.error_level, error),
@@ -123,8 +131,8 @@ std::string table_of(const TwinResult& r) {
     else
       text += fmt::format(" {:>6.3f} {:>6.3g} {:>6.3g} {:>6.2f}", c.coverage95, c.nees, c.nis_mean,
                           c.whiteness);
-    text +=
-        fmt::format(" {:>9} {:>8.3g}\n", fmt::format("{}/{}", c.diverged, c.runs), c.us_per_step);
+    text += fmt::format(" {:>9} {:>7} {:>8.3g}\n", fmt::format("{}/{}", c.diverged, c.runs),
+                        fmt::format("{}/{}", c.lost, c.runs), c.us_per_step);
   }
   return text;
 }
@@ -143,7 +151,7 @@ int observe_study(const ObserveStudyArguments& a) {
   const Interrupt interrupt;
   Progress progress("observe " + study.model);
   TwinOptions options;
-  options.series = !a.view.empty();
+  options.series = a.series || !a.view.empty();
   options.progress = [&](double fraction) {
     progress.show(fraction);
     return !Interrupt::requested();
@@ -154,7 +162,9 @@ int observe_study(const ObserveStudyArguments& a) {
   Diagnostics notes = loaded.diagnostics();
   notes.append(result.diagnostics());
   if (!result.ok()) return fail(notes, a.json);
-  if (!a.out.empty()) notes.append(write_text_atomically(a.out, csv_of(*result)));
+  if (!a.out.empty())
+    notes.append(a.out.ends_with(".h5") ? write_hdf5(*result, a.out)
+                                        : write_text_atomically(a.out, csv_of(*result)));
   if (!a.view.empty()) {
     scene::Report report = scene::report_of_observation(*result);
     scene::add_notes(notes, report);

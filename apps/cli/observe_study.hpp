@@ -8,7 +8,7 @@ namespace panto::cli {
 struct ObserveStudyArguments {
   std::string study, out, view;
   int threads = 0, seeds = 0;
-  bool json = false;
+  bool json = false, series = false;
 };
 int observe_study(const ObserveStudyArguments& arguments);
 

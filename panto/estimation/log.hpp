@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "panto/estimation/readings.hpp"
 #include "panto/estimation/tracker.hpp"
 
 namespace panto {
@@ -28,6 +30,8 @@ struct SensorLog {
 
 struct LogOptions : TrackerOptions {
   LogOptions() { dt = 0; }  // the smallest period of a sensor, at most 10 ms
+  // Estimates also from readings up to this much later [s], infinite: from all. Readings are then sorted first, and there is no restart.
+  std::optional<double> smooth;
   // Share of the readings that is done; false: stop there.
   std::function<bool(double)> progress;
 };
@@ -44,9 +48,13 @@ struct LogSummary {
 };
 
 // Sends the sensors of the log that the observer has, and the inputs, through its filter. Errors: E0812 a clock that goes back by more than the lag or jumps
-// ahead, E0813 the filter failed, E0815 no reading. Warning: W0816 innovations that are too large for too long.
+// ahead, E0813 the filter failed, E0815 no reading, E0805 a filter that cannot be smoothed. Warnings: W0816 innovations that are too large for too
+// long, W0835 smoothed states that the mechanism cannot take.
 Result<LogSummary> run_log(Observer& observer, const SensorLog& log, const LogOptions& options,
                            const Tracker::Sink& sink);
+
+// The same readings in the order of time, for tune(). Of readings with the same stamp the first of each sensor. Errors: E0812, E0815.
+Result<Readings> readings_of(Observer& observer, const SensorLog& log, const LogOptions& options);
 
 // Estimates as columns, for files.
 struct EstimateColumn {

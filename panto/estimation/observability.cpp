@@ -239,11 +239,12 @@ Result<Observability> observability(Observer& observer, const Readings& readings
 
   Observability out;
   std::vector<LinearStep> steps;
-  Status status = observer.start();
+  Status status = observer.start(readings.start);
   int reframed = -1;
   if (status == Status::kOk)
-    status =
-        step_through(readings, filter.time(), [&](double dt, std::span<const int> sensors, View y) {
+    status = step_through(
+        readings, [&](View u) { observer.mechanism().set_inputs(u); },
+        [&](double dt, std::span<const int> sensors, View y) {
           if (filter.reframed() != reframed) {
             reframed = filter.reframed();
             out.frames.push_back(observer.mechanism().names());
@@ -279,6 +280,27 @@ Result<Observability> observability(Observer& observer, const Readings& readings
   if (!end.empty()) notes.warning(831, observer.settings().loc, end);
   summarise(options.threshold, shares, out);
   return Result<Observability>(std::move(out), notes);
+}
+
+std::string state_in_words(const Model& model, const std::string& state) {
+  for (const Joint& j : model.joints)
+    for (int i = j.v; i < j.v + j.nv; ++i) {
+      const std::string& speed = model.speed_names[static_cast<size_t>(i)];
+      const bool place = state + "_dot" == speed || state == "turn " + speed;
+      if (!place && state != speed) continue;
+      // A compound joint carries the body at its end.
+      auto body = static_cast<size_t>(&j - model.joints.data());
+      if (j.spec >= 0) {
+        const FileJoint& whole = model.file_joints[static_cast<size_t>(j.spec)];
+        body = static_cast<size_t>(whole.first + whole.count - 1);
+      }
+      const bool slides = j.type == JointType::kPrismatic;
+      return fmt::format("{} ({} {})", state, model.bodies[body].name,
+                         !place   ? "speed"
+                         : slides ? "position"
+                                  : "angle");
+    }
+  return state;
 }
 
 std::string in_words(const Observability& o) {

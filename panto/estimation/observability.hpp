@@ -52,4 +52,7 @@ Result<Observability> observability(Observer& observer, const Readings& readings
 // "not observable: the readings do not show theta (log10 of the condition number 20.0; …)".
 std::string in_words(const Observability& o);
 
+// A state of Mechanism::names() as people call it: "theta (crank angle)"; as it is where no joint has it.
+std::string state_in_words(const Model& model, const std::string& state);
+
 }  // namespace panto

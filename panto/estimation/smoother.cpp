@@ -101,6 +101,21 @@ Status Smoother::smooth(Smoothed& out) const {
 
 Status Smoother::smooth(Smoothed& out, int lag) const {
   PANTO_EXPECT(lag >= 0, "a lag of at least no step");
+  std::vector<size_t> last(records_.size());
+  for (size_t k = 0; k < last.size(); ++k)
+    last[k] = std::min(k + static_cast<size_t>(lag), records_.size() - 1);
+  return smooth_up_to(out, last);
+}
+
+Status Smoother::smooth_within(Smoothed& out, double seconds) const {
+  PANTO_EXPECT(seconds >= 0, "a lag of at least no time");
+  std::vector<size_t> last(records_.size());
+  for (size_t k = 0, i = 0; k < last.size(); last[k++] = i)
+    while (i + 1 < records_.size() && records_[i + 1].t <= records_[k].t + seconds) ++i;
+  return smooth_up_to(out, last);
+}
+
+Status Smoother::smooth_up_to(Smoothed& out, const std::vector<size_t>& last) const {
   prepare(out);
   std::vector<Eigen::MatrixXd> gains;
   gains.reserve(records_.size());
@@ -109,10 +124,9 @@ Status Smoother::smooth(Smoothed& out, int lag) const {
   Eigen::VectorXd w;
   Eigen::MatrixXd p;
   for (size_t k = 0; k < records_.size(); ++k) {
-    const size_t last = std::min(k + static_cast<size_t>(lag), records_.size() - 1);
-    w.setZero(records_[last].p.rows());
-    p = records_[last].p;
-    for (size_t i = last; i-- > k;) back(i, gains[i], w, p);
+    w.setZero(records_[last[k]].p.rows());
+    p = records_[last[k]].p;
+    for (size_t i = last[k]; i-- > k;) back(i, gains[i], w, p);
     const Status status = place(k, w, p, out);
     if (status != Status::kOk) worst = status;
   }

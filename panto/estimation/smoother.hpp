@@ -30,6 +30,8 @@ class Smoother {
   // state from being settled: it is then the filter's.
   [[nodiscard]] Status smooth(Smoothed& out) const;
   [[nodiscard]] Status smooth(Smoothed& out, int lag) const;
+  // The same from the steps of up to `seconds` later.
+  [[nodiscard]] Status smooth_within(Smoothed& out, double seconds) const;
 
  private:
   struct Record {
@@ -48,6 +50,8 @@ class Smoother {
   [[nodiscard]] Status place(size_t k, const Eigen::VectorXd& w, const Eigen::MatrixXd& p,
                              Smoothed& out) const;
   void prepare(Smoothed& out) const;
+  // Every record from those up to last[record].
+  [[nodiscard]] Status smooth_up_to(Smoothed& out, const std::vector<size_t>& last) const;
 
   Filter& filter_;
   bool possible_;

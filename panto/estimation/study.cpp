@@ -263,7 +263,7 @@ Result<ObserveStudy> observe_study(const ModelSpec& file) {
   ObserveStudy out;
   const StudyReader r(file.root, "", d);
   r.keys({"title", "model", "truth", "observer", "until", "dt", "seeds", "noise", "channels",
-          "rates", "sensors", "error", "filter", "diverged_above", "threads"});
+          "rates", "sensors", "error", "filter", "diverged_above", "restart", "watch", "threads"});
   (void)r.text("title");
   if (const std::string* model = r.text("model"))
     out.model = *model;
@@ -322,6 +322,10 @@ Result<ObserveStudy> observe_study(const ModelSpec& file) {
               fmt::format("rate {} Hz is not a whole number of steps of {} s", rate, out.dt));
   }
   r.number("diverged_above", nullptr, out.diverged_above);
+  std::optional<Restart> restart;
+  named(r, "restart", restart_named, "\"never\", \"present\", \"initial\"", restart);
+  out.restart = restart.value_or(Restart::kNever);
+  r.whole("watch", 1, out.watch);
   r.whole("threads", 1, out.threads);
   if (const Node::Array* list = r.list("sensors", "tables"))
     for (size_t i = 0; i < list->size(); ++i) out.sensors.push_back(read_sensors((*list)[i], i, d));

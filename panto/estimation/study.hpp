@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "panto/estimation/observer.hpp"
+#include "panto/estimation/watch.hpp"
 #include "panto/model/spec.hpp"
 
 namespace panto {
@@ -53,8 +53,10 @@ struct ObserveStudy {
   std::vector<SensorSet> sensors;
   std::vector<ModelError> errors;
   std::vector<StudyFilter> filters;
-  double diverged_above = 0.5;  // RMS error of a channel [its unit]
-  int threads = 0;              // 0: all cores
+  double diverged_above = 0.5;        // RMS error of a channel [its unit]
+  Restart restart = Restart::kNever;  // of filters that fail or have lost the truth
+  int watch = 100;                    // updates that the watch over the innovations looks back
+  int threads = 0;                    // 0: all cores
 };
 
 // A filter and its sensors, for logs and machines.

@@ -13,9 +13,7 @@ namespace panto {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kMostSteps = 1e5;   // between two readings
 constexpr double kStepSlack = 1e-6;  // of a step, for rounded stamps
-constexpr double kAlarm = 1 - 1e-6;  // probability of the band of the innovations' mean
 
 size_t at(int i) { return static_cast<size_t>(i); }
 
@@ -27,7 +25,8 @@ Tracker::Tracker(Observer& observer, const TrackerOptions& options, Sink sink)
     : observer_(observer),
       mechanism_(observer.mechanism()),
       options_(options),
-      sink_(std::move(sink)) {
+      sink_(std::move(sink)),
+      watch_(options.window) {
   const Workspace& workspace = mechanism_.workspace();
   const Model& model = workspace.model();
   const auto m = at(mechanism_.sensors()), nu = model.inputs.size();
@@ -100,7 +99,6 @@ Tracker::Tracker(Observer& observer, const TrackerOptions& options, Sink sink)
   events_.assign(at(events), empty);
   order_.reserve(at(events));
   for (int i = events; i-- > 0;) free_.push_back(i);
-  watched_.resize(at(std::max(1, options_.window)));
 }
 
 Estimate Tracker::estimate() const {
@@ -145,9 +143,12 @@ Status Tracker::process(size_t k) {
   const int steps = std::max(1, static_cast<int>(std::ceil(way / options_.dt - kStepSlack)));
   const auto began = std::chrono::steady_clock::now();
   Status status = Status::kOk;
-  for (int i = 1; i < steps && status == Status::kOk; ++i)
-    status = filter.step(way / steps, {}, {});
-  if (status == Status::kOk) status = filter.step(way / steps, sensors_used_, y);
+  for (int i = 1; i <= steps && status == Status::kOk; ++i) {
+    const bool arrived = i == steps;
+    status =
+        arrived ? filter.step(way / steps, sensors_used_, y) : filter.step(way / steps, {}, {});
+    if (status == Status::kOk && options_.after_step) options_.after_step(arrived);
+  }
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   steps_ += steps;
   if (status != Status::kOk) return status;
@@ -227,11 +228,11 @@ Arrival Tracker::push(double t, View y, View u) {
       order_.pop_back();
     }
     if (options_.restart == Restart::kNever) return Arrival::kFailed;
-    restart();
+    start_again();
     return status_ == Status::kOk ? Arrival::kNew : Arrival::kFailed;
   }
   while (!order_.empty() && events_[at(order_.front())].t < now_ - options_.lag) commit_first();
-  if (alarm_ && options_.restart != Restart::kNever) restart();
+  if (alarm_ && options_.restart != Restart::kNever) start_again();
   return late ? Arrival::kLate : Arrival::kNew;
 }
 
@@ -274,7 +275,10 @@ void Tracker::commit_first() {
     if (!newest) filter.restore(aside_);
     sink_(estimate_);
   }
-  watch(event);
+  if (watch_.add(event.nis, event.used, event.rejected)) {
+    if (diverged_++ == 0) diverged_at_ = event.t;
+    alarm_ = true;
+  }
   std::swap(base_, event.after);
   std::swap(base_u_, event.u_after);
   settled_ = true;
@@ -282,45 +286,16 @@ void Tracker::commit_first() {
   order_.erase(order_.begin());
 }
 
-// Innovations that are too large in the mean, or left out for the greater part, for as long as the window is.
-void Tracker::watch(const Event& event) {
-  if (event.used + event.rejected == 0) return;
-  watched_[watched_at_] = {event.nis, event.used, event.rejected};
-  watched_at_ = (watched_at_ + 1) % watched_.size();
-  watched_count_ = std::min(watched_count_ + 1, watched_.size());
-  if (watched_count_ < watched_.size()) return;
-  double nis = 0;
-  int used = 0, rejected = 0;
-  for (const Update& w : watched_) {
-    nis += w.nis;
-    used += w.used;
-    rejected += w.rejected;
-  }
-  const bool bad = rejected > used || nis > chi_squared_quantile(kAlarm, used);
-  bad_ = bad ? bad_ + 1 : 0;
-  if (bad_ == static_cast<int>(watched_.size())) {
-    if (diverged_++ == 0) diverged_at_ = event.t;
-    alarm_ = true;
-  }
-}
-
-void Tracker::restart() {
+void Tracker::start_again() {
   Filter& filter = observer_.filter();
   if (!order_.empty()) filter.restore(events_[at(order_.back())].after);
   finish();
   filter.restore(base_);
   ++restarts_;
   alarm_ = false;
-  bad_ = 0;
-  watched_count_ = watched_at_ = 0;
+  watch_.reset();
   if (!base_u_.empty()) mechanism_.set_inputs(base_u_);
-  if (options_.restart == Restart::kInitial) {
-    status_ = observer_.start(now_);
-  } else {
-    std::copy(filter.state().begin(), filter.state().end(), x_.begin());
-    mechanism_.unsettle(x_);
-    status_ = filter.start(now_, x_, observer_.initial_covariance());
-  }
+  status_ = restart(observer_, options_.restart, now_, x_);
   filter.save(base_);
   settled_ = true;
 }
@@ -351,13 +326,25 @@ void Tracker::describe(const Event& event, Estimate& out) const {
   }
 }
 
-// At the filter's state, of a copy.
 void Tracker::evaluate(Estimate& out) {
   const Filter& filter = observer_.filter();
-  const Workspace& workspace = mechanism_.workspace();
-  const double t = out.t = filter.time();
   std::copy(filter.state().begin(), filter.state().end(), x_.begin());
   filter.covariance(p_);
+  evaluate_copy(filter.time(), out);
+}
+
+void Tracker::evaluate(double t, View x, const Eigen::MatrixXd& p, View u, Estimate& out) {
+  if (!u.empty()) mechanism_.set_inputs(u);
+  std::copy(x.begin(), x.end(), x_.begin());
+  mechanism_.unsettle(x_);
+  p_ = p;
+  evaluate_copy(t, out);
+}
+
+// At x_ with covariance p_.
+void Tracker::evaluate_copy(double t, Estimate& out) {
+  const Workspace& workspace = mechanism_.workspace();
+  out.t = t;
   mechanism_.remember(memory_);
   std::fill(out.value.begin(), out.value.end(), kNone);
   std::fill(out.sigma.begin(), out.sigma.end(), kNone);

@@ -8,16 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "panto/estimation/observer.hpp"
+#include "panto/estimation/watch.hpp"
 
 namespace panto {
-
-// Where a filter is started again that has failed or lost the machine.
-enum class Restart : std::uint8_t {
-  kNever,
-  kPresent,  // at its present state
-  kInitial,  // at the model's initial one
-};
 
 struct TrackerOptions {
   double lag = 0.1;  // readings that are older than the newest by more than this [s] are left out
@@ -26,6 +19,8 @@ struct TrackerOptions {
   std::vector<int> outputs;  // of the model, estimated beside the state
   int window = 100;          // updates that the watch over the innovations looks back
   int events = 1024;  // different times of readings that can be kept; beyond, the lag is shorter
+  std::function<void(bool arrived)>
+      after_step;  // after every step of the filter; arrived: at the time of readings
 };
 
 // What is estimated: coordinates and speeds that were independent at the start, forces, biases, outputs.
@@ -64,6 +59,7 @@ enum class Arrival : std::uint8_t {
 class Tracker {
  public:
   using Sink = std::function<void(const Estimate&)>;
+  static constexpr double kMostSteps = 1e5;  // between two readings
 
   // The observer must outlive the tracker. sink: called once per time of readings, in the order of time, when no reading can change it any more.
   Tracker(Observer& observer, const TrackerOptions& options, Sink sink = {});
@@ -83,6 +79,8 @@ class Tracker {
   // At time(), with the innovations there.
   void present(Estimate& out);
   [[nodiscard]] Estimate estimate() const;  // of the right size
+  // Value and sigma of the quantities at another state with covariance p and inputs u, in the present free entries.
+  void evaluate(double t, View x, const Eigen::MatrixXd& p, View u, Estimate& out);
 
   [[nodiscard]] Status status() const { return status_; }
   // Counts, and the innovations of readings that are no longer in the lag.
@@ -113,9 +111,9 @@ class Tracker {
 
   [[nodiscard]] Status process(size_t k);
   void commit_first();
-  void watch(const Event& event);
-  void restart();
+  void start_again();
   void evaluate(Estimate& out);
+  void evaluate_copy(double t, Estimate& out);
   void describe(const Event& event, Estimate& out) const;
   [[nodiscard]] const std::vector<double>& inputs_before(size_t k) const;
 
@@ -142,14 +140,7 @@ class Tracker {
   double nis_ = 0, seconds_ = 0, diverged_at_ = 0;
   long used_ = 0, updates_ = 0, steps_ = 0;
   int restarts_ = 0, diverged_ = 0;
-  // Watch: the last updates.
-  struct Update {
-    double nis = 0;
-    int used = 0, rejected = 0;
-  };
-  std::vector<Update> watched_;
-  size_t watched_at_ = 0, watched_count_ = 0;
-  int bad_ = 0;
+  InnovationWatch watch_;
   bool alarm_ = false;
 };
 

@@ -26,6 +26,9 @@ constexpr double kFlat = 1.92;       // log-likelihood that a 95 % interval span
 constexpr double kCurvature = 0.25;  // step in ln of the second differences
 constexpr int kLags = 20;
 
+// Whether process noise is that of estimated forces.
+bool walks(const std::string& filter) { return filter == "error_ekf_fe"; }
+
 // Normalised innovations per sensor.
 using Series = std::vector<std::vector<double>>;
 
@@ -119,31 +122,25 @@ class Search {
                    "cekf has no innovations of readings to judge; tune a discrete filter");
       return false;
     }
-    forces_ = o.info().name == "error_ekf_fe";
+    const bool forces = walks(o.info().name);
     const int np = o.mechanism().coordinates(), nz = o.mechanism().speeds();
     const auto names = o.mechanism().names();
     out_.speeds.assign(names.begin() + np, names.begin() + np + nz);
     const std::vector<double>& list =
-        forces_ ? o.settings().force_walk : o.settings().acceleration_noise;
+        forces ? o.settings().force_walk : o.settings().acceleration_noise;
     for (int i = 0; i < nz; ++i)
       noise0_.push_back(list[list.size() == 1 ? 0 : static_cast<size_t>(i)]);
     for (int i = 0; i < o.mechanism().sensors(); ++i)
       sigma0_.push_back(o.mechanism().sensor(i).sigma);
     if (std::none_of(noise0_.begin(), noise0_.end(), [](double e) { return e > 0; }))
       notes_.error(833, settings_.loc, "noise of zero cannot be varied; start with another one");
-    double before = 0;
-    bool fits = readings_.dt > 0 && !readings_.t.empty() &&
-                readings_.sensors.size() == readings_.t.size() &&
-                readings_.values.size() == readings_.t.size();
-    for (size_t k = 0; fits && k < readings_.t.size(); ++k) {
-      fits = readings_.t[k] > before && readings_.sensors[k].size() == readings_.values[k].size();
-      before = readings_.t[k];
-      for (int s : readings_.sensors[k])
-        fits = fits && s >= 0 && s < static_cast<int>(sigma0_.size());
-    }
+    bool fits = readings_.fit() && !readings_.t.empty();
+    for (const std::vector<int>& used : readings_.sensors)
+      for (const int i : used) fits = fits && i >= 0 && i < static_cast<int>(sigma0_.size());
     if (!fits)
-      notes_.error(833, settings_.loc,
-                   "readings: times must ascend from 0 on, and each reading belong to a sensor");
+      notes_.error(
+          833, settings_.loc,
+          "readings: times must ascend from the start on, and each reading belong to a sensor");
     return notes_.ok();
   }
 
@@ -156,8 +153,7 @@ class Search {
   }
 
   std::unique_ptr<Observer> observer(const TunePoint& p) const {
-    ObserverSettings settings = settings_;
-    (forces_ ? settings.force_walk : settings.acceleration_noise) = p.noise;
+    const ObserverSettings settings = with_noise(settings_, p.noise);
     std::vector<SensorSettings> sensors = sensors_;
     for (size_t i = 0; i < sensors.size(); ++i) sensors[i].sigma = p.sigma[i];
     auto made = Observer::create(model_, params_, settings, sensors);
@@ -300,7 +296,6 @@ class Search {
   std::vector<SensorSettings> sensors_;
   const Readings& readings_;
   const TuneOptions& options_;
-  bool forces_ = false;
   std::vector<double> noise0_, sigma0_;
   TunePoint best_;
   Tuning out_;
@@ -313,10 +308,11 @@ Status test_innovations(Observer& observer, const Readings& readings, Innovation
   Filter& filter = observer.filter();
   out = {};
   Series series(static_cast<size_t>(filter.system().sensors()));
-  Status status = observer.start();
+  Status status = observer.start(readings.start);
   if (status != Status::kOk) return status;
-  status =
-      step_through(readings, filter.time(), [&](double dt, std::span<const int> sensors, View y) {
+  status = step_through(
+      readings, [&](View u) { observer.mechanism().set_inputs(u); },
+      [&](double dt, std::span<const int> sensors, View y) {
         const Status s = filter.step(dt, sensors, y);
         const Innovations& i = filter.innovations();
         out.count += i.count;
@@ -331,6 +327,11 @@ Status test_innovations(Observer& observer, const Readings& readings, Innovation
   judge(series, out);
   if (status == Status::kOk && !std::isfinite(out.log_likelihood)) return Status::kNotFinite;
   return status;
+}
+
+ObserverSettings with_noise(ObserverSettings settings, const std::vector<double>& noise) {
+  (walks(settings.filter) ? settings.force_walk : settings.acceleration_noise) = noise;
+  return settings;
 }
 
 Result<Tuning> tune(const Model& model, const Params& params, const ObserverSettings& settings,

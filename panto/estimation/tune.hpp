@@ -60,4 +60,7 @@ Result<Tuning> tune(const Model& model, const Params& params, const ObserverSett
                     const std::vector<SensorSettings>& sensors, const Readings& readings,
                     const TuneOptions& options = {});
 
+// Settings with this noise of the accelerations, or of the forces of a filter that estimates them.
+ObserverSettings with_noise(ObserverSettings settings, const std::vector<double>& noise);
+
 }  // namespace panto

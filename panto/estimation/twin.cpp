@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <numbers>
 #include <numeric>
@@ -26,6 +27,7 @@ namespace {
 constexpr double kTruthTolerance = 1e-10;
 constexpr int kObservedSteps = 400;
 constexpr double kNormal95 = 1.9599639845400545;
+constexpr size_t kNumbers = 11;  // of a row, beside the channels
 
 // Splitmix64 with a 53-bit uniform, as in the digest of the benchmark.
 struct Splitmix {
@@ -95,6 +97,42 @@ class Twin {
     }
     summarise();
     return {std::move(out_), std::move(notes_)};
+  }
+
+  Result<TunedStudy> tuned(const TuneOptions& options) {
+    prepare();
+    if (!notes_.ok()) return notes_;
+    TunedStudy out;
+    out.model = out_.model;
+    Diagnostics failures;
+    for (const Group& g : groups_) {
+      const Result<std::unique_ptr<Observer>> made =
+          Observer::create(*g.model, nominal(*g.model), g.filter->settings, g.sensors->use);
+      if (!made) return made.diagnostics();
+      Result<Tuning> found = tune(*g.model, nominal(*g.model), g.filter->settings, g.sensors->use,
+                                  first_readings(g, (*made)->mechanism()), options);
+      const std::string which = fmt::format("filter \"{}\" with \"{}\" ({}): ", g.filter->name,
+                                            g.sensors->name, g.error->name);
+      for (const Diagnostic& d : found.diagnostics().items()) {
+        notes_.warning(d.id, d.loc, which + d.message);
+        if (!found) failures.error(d.id, d.loc, which + d.message);
+      }
+      if (!found) continue;
+      TunedFilter t;
+      t.filter = *g.filter;
+      t.filter.settings = with_noise(t.filter.settings, found->noise);
+      t.filter.sensors = {g.sensors->name};
+      t.filter.errors = {g.error->name};
+      t.sensors = g.sensors->name;
+      t.error_level = g.error->name;
+      t.rate_hz = study_.rates_hz.empty() ? 0 : study_.rates_hz.front();
+      t.tuning = std::move(*found);
+      out.complete = t.tuning.complete;
+      out.filters.push_back(std::move(t));
+      if (!out.complete) break;
+    }
+    if (out.filters.empty()) return failures;
+    return {std::move(out), std::move(notes_)};
   }
 
  private:
@@ -304,7 +342,7 @@ class Twin {
     out_.rows.resize(groups_.size() * rates() * study_.seeds.size());
     if (options_.series) out_.series.resize(groups_.size() * rates());
     const Ranks& ranks = Ranks::world();
-    const auto width = static_cast<Eigen::Index>(8 + out_.channels.size());
+    const auto width = static_cast<Eigen::Index>(kNumbers + out_.channels.size());
     numbers_.setZero(width, static_cast<Eigen::Index>(out_.rows.size()));
     std::atomic<size_t> finished{0};
     std::atomic<bool> stop{false};
@@ -349,6 +387,47 @@ class Twin {
     }
   }
 
+  // Steps between the readings of each sensor.
+  [[nodiscard]] std::vector<int> steps_between(const Group& g, size_t rate) const {
+    if (study_.rates_hz.empty()) return g.every;
+    const double steps = 1 / (study_.rates_hz[rate] * study_.dt);
+    return std::vector<int>(g.every.size(), static_cast<int>(std::lround(steps)));
+  }
+
+  // What the sensors read after step k, with their noise; how many do.
+  static size_t read(const Group& g, const Mechanism& mechanism, const std::vector<int>& every,
+                     const std::vector<std::vector<double>>& noise, int k, std::vector<int>& which,
+                     std::vector<double>& values) {
+    size_t count = 0;
+    for (size_t i = 0; i < every.size(); ++i)
+      if ((k + 1) % every[i] == 0) {
+        which[count] = static_cast<int>(i);
+        values[count++] =
+            g.truth->sensors[i][static_cast<size_t>(k) + 1] +
+            mechanism.sensor(static_cast<int>(i)).sigma * noise[static_cast<size_t>(k)][i];
+      }
+    return count;
+  }
+
+  [[nodiscard]] Readings first_readings(const Group& g, const Mechanism& mechanism) const {
+    const size_t m = g.every.size();
+    const auto noise =
+        noise_sequence(study_.noise, study_.seeds.front(), steps_, static_cast<int>(m));
+    const std::vector<int> every = steps_between(g, 0);
+    std::vector<int> which(m);
+    std::vector<double> values(m);
+    Readings out;
+    out.dt = study_.dt;
+    for (int k = 0; k < steps_; ++k) {
+      const auto count =
+          static_cast<std::ptrdiff_t>(read(g, mechanism, every, noise, k, which, values));
+      out.t.push_back((k + 1) * study_.dt);
+      out.sensors.emplace_back(which.begin(), which.begin() + count);
+      out.values.emplace_back(values.begin(), values.begin() + count);
+    }
+    return out;
+  }
+
   void one_run(const Group& g, Observer& observer, size_t rate,
                const std::vector<std::vector<double>>& noise, size_t row, TwinSeries* series) {
     const auto n = out_.channels.size(), m = g.sensors->use.size();
@@ -366,29 +445,33 @@ class Twin {
     std::vector<double> spent;  // per step [us]
     spent.reserve(static_cast<size_t>(steps_));
     Eigen::MatrixXd p;
-    const std::vector<int> every =
-        study_.rates_hz.empty()
-            ? g.every
-            : std::vector<int>(
-                  m, static_cast<int>(std::lround(1 / (study_.rates_hz[rate] * study_.dt))));
+    InnovationWatch watch(study_.watch);
+    std::vector<double> scratch(filter.state().size());
+    int lost = 0, restarts = 0;
+    double lost_at = 0;
+    const std::vector<int> every = steps_between(g, rate);
     if (series != nullptr) begin(g, row, *series);
     int k = 0;
     for (; k < steps_ && status == Status::kOk; ++k) {
-      size_t count = 0;
-      for (size_t i = 0; i < m; ++i)
-        if ((k + 1) % every[i] == 0) {
-          which[count] = static_cast<int>(i);
-          values[count++] =
-              g.truth->sensors[i][static_cast<size_t>(k) + 1] +
-              mechanism.sensor(static_cast<int>(i)).sigma * noise[static_cast<size_t>(k)][i];
-        }
+      const size_t count = read(g, mechanism, every, noise, k, which, values);
       const auto before = std::chrono::steady_clock::now();
       status = filter.step(study_.dt, {which.data(), count}, {values.data(), count});
       spent.push_back(
           std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - before)
               .count());
-      if (status != Status::kOk) break;
       const Innovations& e = filter.innovations();
+      const bool failed = status != Status::kOk;
+      if (failed || watch.add(e.nis, e.count, e.rejected)) {
+        const double t = (k + 1) * study_.dt;
+        if (lost++ == 0) lost_at = t;
+        if (study_.restart == Restart::kNever && failed) break;
+        if (study_.restart != Restart::kNever) {
+          status = restart(observer, study_.restart, t, scratch);
+          if (status != Status::kOk) break;
+          ++restarts;
+          watch.reset();
+        }
+      }
       nis += e.nis;
       readings += e.count;
       rejected += e.rejected;
@@ -428,7 +511,7 @@ class Twin {
     for (size_t i = 0; i < n; ++i) {
       const double rms = k > 0 ? std::sqrt(sum[i] / k) : 0;
       worst = std::max(worst, rms);
-      number(static_cast<Eigen::Index>(8 + i)) = rms;
+      number(static_cast<Eigen::Index>(kNumbers + i)) = rms;
     }
     number(1) = counted > 0 ? static_cast<double>(covered) / static_cast<double>(counted) : 0;
     number(2) = nees_count > 0 ? nees / static_cast<double>(nees_count) : 0;
@@ -437,6 +520,9 @@ class Twin {
     number(5) = static_cast<double>(rejected);
     number(6) = static_cast<double>(status);
     number(7) = undisturbed_mean(spent);
+    number(8) = lost;
+    number(9) = lost_at;
+    number(10) = restarts;
     if (!(worst <= study_.diverged_above) || status != Status::kOk) number(0) = 2;
   }
 
@@ -532,9 +618,12 @@ class Twin {
           row.rejected = static_cast<long>(number(5));
           row.status = static_cast<Status>(static_cast<int>(number(6)));
           row.us_per_step = number(7);
+          row.lost = static_cast<int>(number(8));
+          row.lost_at = row.lost > 0 ? number(9) : std::numeric_limits<double>::quiet_NaN();
+          row.restarts = static_cast<int>(number(10));
           row.diverged = number(0) > 1;
           for (size_t i = 0; i < out_.channels.size(); ++i)
-            row.rmse.push_back(number(static_cast<Eigen::Index>(8 + i)));
+            row.rmse.push_back(number(static_cast<Eigen::Index>(kNumbers + i)));
           if (number(0) == 0) row.rmse.clear();  // stopped before this run
         }
   }
@@ -557,6 +646,7 @@ class Twin {
         ++cell.runs;
         cell.us_per_step += r.us_per_step;
         if (r.status != Status::kOk) ++cell.failed;
+        if (r.lost > 0) ++cell.lost;
         if (r.diverged) {
           ++cell.diverged;
           continue;
@@ -587,7 +677,7 @@ class Twin {
 
   const ObserveStudy& study_;
   const ModelLoader& load_;
-  const TwinOptions& options_;
+  TwinOptions options_;
   int steps_;
   Diagnostics notes_;
   TwinResult out_;
@@ -617,6 +707,11 @@ std::vector<std::vector<double>> noise_sequence(NoiseStream stream, std::uint64_
       if (++i < out[k].size()) out[k][i] = r * std::sin(angle);
     }
   return out;
+}
+
+Result<TunedStudy> tune(const ObserveStudy& study, const ModelLoader& load,
+                        const TuneOptions& options) {
+  return Twin(study, load, {}).tuned(options);
 }
 
 Result<TwinResult> run_twin(const ObserveStudy& study, const ModelLoader& load,

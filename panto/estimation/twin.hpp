@@ -5,6 +5,7 @@
 #include <map>
 
 #include "panto/estimation/study.hpp"
+#include "panto/estimation/tune.hpp"
 
 namespace panto {
 
@@ -18,10 +19,13 @@ struct TwinRow {
       0;  // share of steps with the truth inside the filter's own 95 % interval, mean of the channels
   double nees =
       0;  // eᵀ P⁻¹ e / n of coordinates and speeds, mean of the second half: 1 is consistent
-  double nis_mean = 0;          // normalised innovations squared per reading: 1 is consistent
-  double whiteness = 0;         // autocorrelation of the normalised innovations at lag 1
-  long rejected = 0;            // readings left out by the gate
-  bool diverged = false;        // failed, or error above the study's limit
+  double nis_mean = 0;    // normalised innovations squared per reading: 1 is consistent
+  double whiteness = 0;   // autocorrelation of the normalised innovations at lag 1
+  long rejected = 0;      // readings left out by the gate
+  bool diverged = false;  // failed, or error above the study's limit
+  // How often the innovations, or a step that failed, showed that the filter had lost the truth; when first (NaN: never); restarts.
+  int lost = 0, restarts = 0;
+  double lost_at = 0;
   Status status = Status::kOk;  // of the step that failed
   double us_per_step = 0;
 };
@@ -30,8 +34,8 @@ struct TwinRow {
 struct TwinCell {
   std::string filter, sensors, error_level;
   double rate_hz = 0;
-  int runs = 0, diverged = 0, failed = 0;
-  std::vector<double> rmse_mean, rmse_std;  // per channel
+  int runs = 0, diverged = 0, failed = 0, lost = 0;  // lost: runs in which the filter was
+  std::vector<double> rmse_mean, rmse_std;           // per channel
   double coverage95 = 0, nees = 0, nis_mean = 0, whiteness = 0, us_per_step = 0;
 };
 
@@ -66,6 +70,23 @@ using ModelLoader =
 // Errors: those of models and observers, E0809 a channel that the models do not have.
 Result<TwinResult> run_twin(const ObserveStudy& study, const ModelLoader& load,
                             const TwinOptions& options = {});
+
+// Noise of a filter of a study, found on the readings of the first noise sequence at the first rate.
+struct TunedFilter {
+  StudyFilter filter;  // with the noise that was found, for its sensors and error alone
+  std::string sensors, error_level;
+  double rate_hz = 0;
+  Tuning tuning;
+};
+struct TunedStudy {
+  std::string model;
+  std::vector<TunedFilter> filters;
+  bool complete = true;
+};
+// Every filter with every set of sensors and error that it is meant for. Errors: those of run_twin(), and of tune() where it fails for all; W0805, W0833 where
+// it fails for one.
+Result<TunedStudy> tune(const ObserveStudy& study, const ModelLoader& load,
+                        const TuneOptions& options = {});
 
 // Noise of a sequence: [step][sensor], standard normal, steps from 1 on.
 std::vector<std::vector<double>> noise_sequence(NoiseStream stream, std::uint64_t seed, int steps,

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "panto/estimation/log.hpp"
+#include "panto/estimation/twin.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/linear/trajectory.hpp"
 
@@ -13,6 +14,7 @@ namespace panto::hdf5 {
 // Creates or replaces the file; an empty answer means success, anything else is the reason of failure.
 std::string write(const Run& run, const std::string& path);
 std::string write(const EstimateSeries& series, const std::string& path);
+std::string write(const TwinResult& result, const std::string& path);
 std::string write(const LinearTrajectory& along, const std::string& model, const std::string& path);
 
 bool has_signature(std::string_view bytes);

@@ -112,6 +112,23 @@ class Writer {
       throw Failure{"HDF5: text not written"};
   }
 
+  // A text per row.
+  void texts(hid_t at, const char* name, const std::vector<std::string>& values) {
+    size_t longest = 1;
+    for (const std::string& v : values) longest = std::max(longest, v.size());
+    const Handle type = text_type(std::string(longest, ' '));
+    const std::array<hsize_t, 1> shape{values.size()};
+    const Handle space = check(H5Screate_simple(1, shape.data(), nullptr), H5Sclose, "space");
+    const Handle set =
+        check(H5Dcreate2(at, name, type.get(), space.get(), link_.get(), set_.get(), H5P_DEFAULT),
+              H5Dclose, "texts");
+    std::string padded;
+    for (const std::string& v : values) padded += v + std::string(longest - v.size(), '\0');
+    if (!values.empty() &&
+        H5Dwrite(set.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, padded.data()) < 0)
+      throw Failure{"HDF5: texts not written"};
+  }
+
   // Values last: a truncated file then still has all its headers and the series before the cut.
   void finish() {
     for (Pending& p : pending_) {
@@ -236,6 +253,74 @@ void write_all(const EstimateSeries& s, Writer& file) {
   group("innovation_sigma", s.innovations, &EstimateColumn::sigma);
 }
 
+// Rows as columns; the courses of runs, where they were kept, in /series/<row>.
+void write_all(const TwinResult& r, Writer& file, std::deque<std::vector<double>>& storage) {
+  const hid_t root = file.root();
+  attribute(root, "format", std::string(kTwinFormat));
+  attribute(root, "format_version", long{kTwinFormatVersion});
+  attribute(root, "pantograph_version", std::string(PANTO_VERSION));
+  attribute(root, "model", r.model);
+  attribute(root, "complete", long{r.complete ? 1 : 0});
+  std::vector<const TwinRow*> done;
+  for (const TwinRow& row : r.rows)
+    if (!row.rmse.empty()) done.push_back(&row);
+  const Handle rows = file.group(root, "rows");
+  const auto texts = [&](const char* name, const auto& of) {
+    std::vector<std::string> values;
+    values.reserve(done.size());
+    for (const TwinRow* row : done) values.emplace_back(of(*row));
+    file.texts(rows.get(), name, values);
+  };
+  const auto numbers = [&](hid_t at, const std::string& name, const std::string& unit,
+                           const auto& of) {
+    std::vector<double>& values = storage.emplace_back();
+    values.reserve(done.size());
+    for (const TwinRow* row : done) values.push_back(static_cast<double>(of(*row)));
+    file.series(at, name, unit, values);
+  };
+  texts("filter", [](const TwinRow& e) { return e.filter; });
+  texts("sensors", [](const TwinRow& e) { return e.sensors; });
+  texts("error_level", [](const TwinRow& e) { return e.error_level; });
+  texts("status", [](const TwinRow& e) { return to_string(e.status); });
+  const auto column = [&](const char* name, const char* unit, auto TwinRow::*member) {
+    numbers(rows.get(), name, unit, [member](const TwinRow& e) { return e.*member; });
+  };
+  column("rate_hz", "Hz", &TwinRow::rate_hz);
+  column("seed", "", &TwinRow::seed);
+  column("coverage95", "", &TwinRow::coverage95);
+  column("nees", "", &TwinRow::nees);
+  column("nis_mean", "", &TwinRow::nis_mean);
+  column("whiteness", "", &TwinRow::whiteness);
+  column("rejected", "", &TwinRow::rejected);
+  column("diverged", "", &TwinRow::diverged);
+  column("lost", "", &TwinRow::lost);
+  column("lost_at", "s", &TwinRow::lost_at);
+  column("restarts", "", &TwinRow::restarts);
+  column("us_per_step", "us", &TwinRow::us_per_step);
+  const Handle rmse = file.group(rows.get(), "rmse");
+  for (size_t i = 0; i < r.channels.size(); ++i)
+    numbers(rmse.get(), r.channels[i], r.units[i], [i](const TwinRow& e) { return e.rmse[i]; });
+  if (r.series.empty()) return;
+  const Handle all = file.group(root, "series");
+  for (const TwinSeries& s : r.series) {
+    if (s.t.empty()) continue;
+    const TwinRow& row = r.rows[s.row];
+    const Handle one = file.group(all.get(), std::to_string(s.row));
+    attribute(one.get(), "filter", row.filter);
+    attribute(one.get(), "sensors", row.sensors);
+    attribute(one.get(), "error_level", row.error_level);
+    attribute(one.get(), "rate_hz", row.rate_hz);
+    attribute(one.get(), "seed", static_cast<long>(row.seed));
+    file.series(one.get(), "t", "s", s.t);
+    series_group(file, one.get(), "truth", r.channels, r.units, s.truth);
+    series_group(file, one.get(), "estimate", r.channels, r.units, s.estimate);
+    series_group(file, one.get(), "sigma", r.channels, r.units, s.sigma);
+    series_group(file, one.get(), "innovation_t", s.sensors, {}, s.innovation_t);
+    series_group(file, one.get(), "innovation", s.sensors, {}, s.innovation);
+    series_group(file, one.get(), "innovation_sigma", s.sensors, {}, s.innovation_sigma);
+  }
+}
+
 std::string lines(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += name + "\n";
@@ -315,6 +400,11 @@ std::string write(const Run& run, const std::string& path) {
 
 std::string write(const EstimateSeries& series, const std::string& path) {
   return written(path, [&](Writer& file) { write_all(series, file); });
+}
+
+std::string write(const TwinResult& result, const std::string& path) {
+  std::deque<std::vector<double>> storage;  // what the file refers to until it is finished
+  return written(path, [&](Writer& file) { write_all(result, file, storage); });
 }
 
 std::string write(const LinearTrajectory& along, const std::string& model,

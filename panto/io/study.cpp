@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "panto/io/atomic_file.hpp"
+#include "panto/io/hdf5.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/write_toml.hpp"
@@ -66,6 +67,10 @@ Result<LoadedObserveStudy> load_observe_study(const std::string& path) {
   const Result<ModelSpec> file = read_model_file(path);
   if (!file) return file.diagnostics();
   return load_observe_study(*file);
+}
+
+Diagnostics write_hdf5(const TwinResult& result, const std::string& path) {
+  return write_atomically(path, [&](const std::string& name) { return hdf5::write(result, name); });
 }
 
 Result<FilterSetup> load_filter_setup(const std::string& path) {

@@ -30,6 +30,9 @@ struct LoadedObserveStudy {
 Result<LoadedObserveStudy> load_observe_study(const std::string& path);
 Result<LoadedObserveStudy> load_observe_study(const ModelSpec& description);
 
+// Rows of a study, and the courses of its runs where they were kept (see docs/observe.md).
+Diagnostics write_hdf5(const TwinResult& result, const std::string& path);
+
 // A settings file: a filter and its sensors.
 Result<FilterSetup> load_filter_setup(const std::string& path);
 Diagnostics write_filter_setup(const FilterSetup& setup, const std::string& path);

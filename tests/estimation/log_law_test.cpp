@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "panto/estimation/log.hpp"
+#include "panto/estimation/tune.hpp"
 #include "panto/integrate/measure.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/io/atomic_file.hpp"
@@ -317,8 +318,112 @@ sensor = [{ name = "ruler", type = "position", of = "cart", axis = "x", rate = 1
   const auto o = observer(m, "ukf", {"ruler"});
   const Outcome found = observe(*o, log);
   EXPECT_LT(found.summary.sensors[0].rms, 1e-6);
+  LogOptions smooth;
+  smooth.smooth = 0.1;
+  EXPECT_NEAR(observe(*o, log, smooth)["x_dot"].value.at(50), 1.5, 1e-5);
+  // So do they for the innovations that noise is found from.
+  const auto readings = readings_of(*o, log, {});
+  ASSERT_TRUE(readings.ok());
+  EXPECT_TRUE(std::isnan(readings->inputs.at(0).at(0)));
+  EXPECT_EQ(readings->inputs.at(1).at(0), 6);
+  InnovationTest tested;
+  ASSERT_EQ(test_innovations(*o, *readings, tested), Status::kOk);
+  EXPECT_LT(tested.nis, 1e-6);
   log.inputs.clear();
   EXPECT_GT(observe(*o, log).summary.sensors[0].rms, 1e-5);
+}
+
+// All that follows a reading says something of it: errors and deviations shrink, and agree as before.
+TEST(Smoothing, LaterReadingsMakeEstimatesBetterTheMoreOfThemCount) {
+  const Machine m = machine("fourbar_sanjurjo", 4);
+  const SensorLog log = log_of(m.run);
+  for (const std::string filter : {"ukf", "error_ekf_ej", "sr_ckf", "error_ekf_fe"}) {
+    const auto o = observer(m, filter, {"crank_encoder"});
+    LogOptions options;
+    options.outputs = {find_output(m.model, "pin_x")};
+    struct Quality {
+      double rms = 0, sigma = 0, share = 0;
+    };
+    const auto quality = [&](std::optional<double> smooth, const char* name) {
+      options.smooth = smooth;
+      const Outcome found = observe(*o, log, options);
+      const EstimateColumn& c = found[name];
+      const auto& truth = m.run.outputs[static_cast<size_t>(find_output(m.model, name))];
+      Quality q;
+      EXPECT_EQ(c.value.size(), truth.size());
+      const auto n = static_cast<double>(truth.size());
+      for (size_t i = 0; i < truth.size(); ++i) {
+        const double error = c.value[i] - truth[i];
+        q.rms += error * error / n;
+        q.sigma += c.sigma[i] / n;
+        q.share += error * error / (c.sigma[i] * c.sigma[i]) / n;
+      }
+      q.rms = std::sqrt(q.rms);
+      return q;
+    };
+    for (const char* name : {"theta", "theta_dot", "pin_x"}) {
+      const Quality filtered = quality({}, name), some = quality(0.02, name),
+                    all = quality(std::numeric_limits<double>::infinity(), name);
+      EXPECT_LT(some.sigma, filtered.sigma) << filter << " " << name;
+      EXPECT_LT(all.sigma, some.sigma) << filter << " " << name;
+      EXPECT_LT(all.rms, 0.8 * filtered.rms) << filter << " " << name;
+      EXPECT_LT(some.rms, filtered.rms) << filter << " " << name;
+      EXPECT_LT(all.share, 1.5) << filter << " " << name;
+    }
+    // No later reading: the filter's own estimates.
+    EXPECT_NEAR(quality(0.0, "theta").rms, quality({}, "theta").rms, 1e-12) << filter;
+  }
+}
+
+TEST(Smoothing, TheOrderAndRepetitionOfReadingsIsNothing) {
+  const Machine m = machine("five_bar", 1);
+  const SensorLog in_order = log_of(m.run);
+  SensorLog shuffled = shuffled_of(in_order);
+  auto& encoder = series(shuffled, "left_encoder").samples;
+  encoder.push_back(encoder.back());
+  encoder.back().arrival += 1;
+  const auto o = observer(m, "ukf", {"left_encoder", "right_encoder", "left_coupler_gyro"});
+  LogOptions options;
+  options.smooth = std::numeric_limits<double>::infinity();
+  const Outcome one = observe(*o, in_order, options), two = observe(*o, shuffled, options);
+  expect_same(one.series, two.series, "smoothed");
+  EXPECT_EQ(two.summary.sensors[0].repeated, 1);
+}
+
+TEST(Smoothing, FiltersWithoutPredictionsAndRestartsAreRefused) {
+  const Machine m = machine("fourbar_sanjurjo", 0.2);
+  const SensorLog log = log_of(m.run);
+  LogOptions options;
+  options.smooth = 0.1;
+  for (const std::string filter : {"cekf", "particle"}) {
+    const auto o = observer(m, filter, {"crank_encoder"});
+    const auto done = run_log(*o, log, options, {});
+    ASSERT_FALSE(done.ok()) << filter;
+    EXPECT_EQ(done.diagnostics().items().front().id, 805);
+  }
+  options.restart = Restart::kPresent;
+  const auto o = observer(m, "ukf", {"crank_encoder"});
+  EXPECT_FALSE(run_log(*o, log, options, {}).ok());
+}
+
+TEST(Readings, AreTheLogInTheOrderOfTimeWithInputsThatHoldUntilTheNext) {
+  const Machine m = machine("fourbar_sanjurjo", 0.5);
+  const auto o = observer(m, "ukf", {"crank_encoder", "crank_gyro"});
+  const SensorLog log = log_of(m.run);
+  const auto one = readings_of(*o, log, {}), two = readings_of(*o, shuffled_of(log), {});
+  ASSERT_TRUE(one.ok() && two.ok());
+  EXPECT_TRUE(one->fit());
+  EXPECT_EQ(one->start, 0);
+  EXPECT_EQ(one->t.size(), 101U);
+  EXPECT_EQ(one->t, two->t);
+  EXPECT_EQ(one->values, two->values);
+  EXPECT_TRUE(one->inputs.empty());
+  SensorLog back = log;
+  series(back, "crank_encoder").samples.back().t = 0;
+  EXPECT_FALSE(readings_of(*o, back, {}).ok());
+  SensorLog ahead = log;
+  series(ahead, "crank_encoder").samples.back().t = 1e9;
+  EXPECT_FALSE(readings_of(*o, ahead, {}).ok());
 }
 
 TEST(Snapshot, GoingBackGivesTheSameNumbersAndAllocatesNothing) {

@@ -141,6 +141,86 @@ TEST_F(ObserveVerb, MistakesInSettingsAreToldWithTheirPlace) {
   EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --settings none.toml").exit_code, 2);
 }
 
+TEST_F(ObserveVerb, NoiseIsTunedAndItsSettingsAreUsedAgain) {
+  const Outcome run = panto(
+      "observe fourbar_sanjurjo run.csv --tune --tune-sensors --filter error_ekf_ej "
+      "--sensors crank_encoder,crank_gyro -o tuned.toml --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json j = run.json();
+  EXPECT_GT(j["points"].size(), 30U);
+  EXPECT_GT(j["chosen"]["log_likelihood"].get<double>(),
+            j["start"]["log_likelihood"].get<double>());
+  EXPECT_EQ(j["chosen"]["readings"], 402);
+  for (const char* key : {"nis", "autocorrelation", "inside", "ljung_box", "p_value"})
+    EXPECT_TRUE(j["chosen"].contains(key)) << key;
+  const double sigma = j["sigma"]["crank_encoder"]["value"];
+  EXPECT_NEAR(sigma, M_PI / 180, 0.3 * M_PI / 180);
+  EXPECT_LT(j["noise"]["theta_dot"]["value"], j["noise"]["theta_dot"]["start"]);
+  const Outcome again = panto("observe fourbar_sanjurjo run.csv --settings tuned.toml --json");
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.json()["filter"], "error_ekf_ej");
+  EXPECT_NEAR(again.json()["nis"].get<double>(), j["chosen"]["nis"].get<double>(), 1e-9);
+
+  const Outcome table = panto("observe fourbar_sanjurjo run.csv --tune --sensors crank_encoder");
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  for (const char* words : {"noise ×", "noise of theta_dot", "Ljung-Box p", "above 0.05: white"})
+    EXPECT_NE(table.out.find(words), std::string::npos) << words;
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --tune --filter cekf").exit_code, 2);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --tune -o tuned.csv").exit_code, 1);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --tune-sensors").exit_code, 1);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo --live --tune").exit_code, 1);
+}
+
+TEST_F(ObserveVerb, AdviceRanksSensorsAndNamesWhatTheyHide) {
+  const Outcome table = panto("observe fourbar_sanjurjo --advise --filter dekf -o advice.csv");
+  ASSERT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_NE(table.out.find("not observable: hides theta (crank angle)"), std::string::npos)
+      << table.out;
+  const auto rows = lines_of(text_of(path("advice.csv")));
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[1].substr(0, 17), "1,\"crank_encoder\"");
+  const Outcome two = panto(
+      "observe fourbar_sanjurjo --advise --largest 2 --candidates crank_gyro,theta=0.01 "
+      "--json");
+  ASSERT_EQ(two.exit_code, 0) << two.err;
+  const json sets = two.json()["sets"];
+  ASSERT_EQ(sets.size(), 3U);
+  EXPECT_EQ(sets[0]["sensors"].size(), 2U);
+  for (const char* key : {"observable", "log10_condition_median", "blind", "share", "seen_least",
+                          "deviations", "failure"})
+    EXPECT_TRUE(sets[0].contains(key)) << key;
+  const auto refused = [&](const std::string& arguments, const char* id) {
+    const Outcome run = panto("observe " + arguments + " --advise");
+    EXPECT_EQ(run.exit_code, 2) << arguments;
+    EXPECT_NE(run.err.find(id), std::string::npos) << run.err;
+  };
+  refused("pendulum", "E0832");
+  refused("fourbar_sanjurjo --candidates crank_giro", "E0802");
+  refused("fourbar_sanjurjo --candidates theta", "E0803");
+  refused("fourbar_sanjurjo --filter cekf", "E0805");
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --advise").exit_code, 1);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --largest 2").exit_code, 1);
+}
+
+TEST_F(ObserveVerb, SmoothedEstimatesAreSurer) {
+  const auto sigma = [&](const std::string& option) {
+    const Outcome run = panto("observe fourbar_sanjurjo run.csv --sensors crank_encoder " + option +
+                              " --json -o est.csv");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    const std::string row = lines_of(text_of(path("est.csv"))).at(100);
+    const size_t first = row.find(','), second = row.find(',', first + 1);
+    return std::stod(row.substr(second + 1));
+  };
+  const double filtered = sigma(""), some = sigma("--smooth-lag 0.02"), all = sigma("--smooth");
+  EXPECT_LT(some, filtered);
+  EXPECT_LT(all, some);
+  const Outcome refused = panto("observe fourbar_sanjurjo run.csv --smooth --filter particle");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("E0805"), std::string::npos) << refused.err;
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --smooth --restart present").exit_code, 1);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo --live --smooth").exit_code, 1);
+}
+
 TEST_F(ObserveVerb, LiveLinesAreAnsweredAndBadOnesAreNotFatal) {
   std::string input;
   for (int i = 0; i < 100; ++i)

@@ -44,8 +44,9 @@ TEST_F(ObserveVerb, RowsAndCellsOfATwinStudy) {
   const json j = run.json();
   ASSERT_EQ(j["rows"].size(), 16U);
   ASSERT_EQ(j["cells"].size(), 8U);
-  for (const char* key : {"filter", "sensors", "rate_hz", "error_level", "seed", "rmse",
-                          "coverage95", "nis_mean", "diverged", "us_per_step"})
+  for (const char* key :
+       {"filter", "sensors", "rate_hz", "error_level", "seed", "rmse", "coverage95", "nis_mean",
+        "diverged", "lost", "lost_at", "restarts", "us_per_step"})
     EXPECT_TRUE(j["rows"][0].contains(key)) << key;
   // Measured with the authors' implementation on sequence 1 (mrad).
   const auto rmse = [&](const char* filter, const char* sensors, double rate) {
@@ -85,6 +86,29 @@ TEST_F(ObserveVerb, NumbersAreTheSameForThreadsAndRanks) {
       "--oversubscribe -n 2 '" PANTO_PROGRAM "' observe study.toml --json >ranks.json 2>ranks.err";
   ASSERT_EQ(std::system(mpirun.c_str()), 0) << text_of(path("ranks.err"));
   EXPECT_EQ(numbers(text_of(path("ranks.json"))), numbers(one.out));
+}
+
+TEST_F(ObserveVerb, ATunedStudyRunsAndItsRowsGoToHdf5) {
+  put("study.toml", std::string(kStudy) + "[[filter]]\nfilter = \"cekf\"\n");
+  const Outcome tuned = panto("observe study.toml --tune --json -o tuned.toml");
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  const json j = tuned.json()["tunings"];
+  ASSERT_EQ(j.size(), 4U);
+  EXPECT_EQ(j[0]["filter"], "dekf");
+  EXPECT_TRUE(j[0]["noise"].contains("theta_dot"));
+  EXPECT_NE(tuned.err.find("W0805"), std::string::npos) << tuned.err;
+  const Outcome run = panto("observe tuned.toml --json -o rows.h5 --series");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_EQ(run.json()["rows"].size(), 16U);
+  EXPECT_TRUE(run.json()["rows"][0]["lost_at"].is_null());
+  const std::string file = text_of(path("rows.h5"));
+  EXPECT_EQ(file.substr(1, 3), "HDF");
+  for (const char* name : {"pantograph twin study", "error_level", "lost_at", "innovation_sigma"})
+    EXPECT_NE(file.find(name), std::string::npos) << name;
+  EXPECT_EQ(panto("observe study.toml -o rows.txt").exit_code, 1);
+  EXPECT_EQ(panto("observe study.toml --series").exit_code, 1);
+  EXPECT_EQ(panto("observe study.toml --tune --tune-sensors").exit_code, 1);
+  EXPECT_EQ(panto("observe study.toml --advise").exit_code, 1);
 }
 
 TEST_F(ObserveVerb, BadStudiesEndWithTwo) {

@@ -4,10 +4,12 @@
 #include <hdf5.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
 #include "panto/io/atomic_file.hpp"
+#include "panto/io/study.hpp"
 #include "panto/io/test/example_run.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -158,6 +160,55 @@ TEST_F(Results, LinearModelsAlongAMotionAreArraysOverTime) {
   EXPECT_EQ(read("time", shape), along.time);
   EXPECT_EQ(read("v", shape), (std::vector<double>{10, 10, 11, 11, 12, 12}));
   EXPECT_EQ(shape, (std::vector<hsize_t>{3, 2}));
+  H5Fclose(file);
+}
+
+TEST_F(Results, RowsOfATwinStudyAreColumns) {
+  TwinResult r;
+  r.model = "four";
+  r.channels = {"theta"};
+  r.units = {"rad"};
+  for (int i = 0; i < 3; ++i) {
+    TwinRow row;
+    row.filter = i == 0 ? "ukf" : "error_ekf";
+    row.sensors = "encoder";
+    row.error_level = "high";
+    row.seed = static_cast<std::uint64_t>(i);
+    if (i < 2) row.rmse = {0.5 + i};  // the third was not run
+    row.lost = i;
+    row.lost_at = i == 0 ? std::nan("") : 2.5;
+    r.rows.push_back(row);
+  }
+  TwinSeries s;
+  s.row = 1;
+  s.t = {0.1, 0.2};
+  s.truth = s.estimate = s.sigma = {{1, 2}};
+  s.sensors = {"encoder"};
+  s.innovation_t = s.innovation = s.innovation_sigma = {{0.2}};
+  r.series = {s};
+  ASSERT_TRUE(write_hdf5(r, path("rows.h5")).ok());
+  const hid_t file = H5Fopen(path("rows.h5").c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  const auto read = [&](const char* name) {
+    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(set);
+    std::vector<double> values(static_cast<size_t>(H5Sget_simple_extent_npoints(space)));
+    H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
+    H5Sclose(space);
+    H5Dclose(set);
+    return values;
+  };
+  EXPECT_EQ(read("rows/rmse/theta"), (std::vector<double>{0.5, 1.5}));
+  EXPECT_EQ(read("rows/lost"), (std::vector<double>{0, 1}));
+  EXPECT_TRUE(std::isnan(read("rows/lost_at")[0]));
+  EXPECT_EQ(read("series/1/truth/theta"), (std::vector<double>{1, 2}));
+  EXPECT_EQ(read("series/1/innovation/encoder"), std::vector<double>{0.2});
+  const hid_t set = H5Dopen2(file, "rows/filter", H5P_DEFAULT), type = H5Dget_type(set);
+  ASSERT_EQ(H5Tget_size(type), 9U);
+  std::string names(18, ' ');
+  H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, names.data());
+  EXPECT_EQ(names, std::string("ukf\0\0\0\0\0\0error_ekf", 18));
+  H5Tclose(type);
+  H5Dclose(set);
   H5Fclose(file);
 }
 
