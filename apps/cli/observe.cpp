@@ -7,7 +7,6 @@
 
 #include "apps/cli/observe_study.hpp"
 #include "apps/cli/report.hpp"
-#include "panto/io/sensor_log.hpp"
 #include "panto/io/study.hpp"
 
 namespace panto::cli {
@@ -34,40 +33,20 @@ bool is_study(const std::string& path) {
 }
 
 // Sensors of the command line, "encoder" or "theta=0.01" with its standard deviation; what a settings file says of them besides stays.
-std::vector<SensorSettings> sensors_of(const std::string& text,
+std::vector<SensorSettings> sensors_in(const std::string& text,
                                        const std::vector<SensorSettings>& known,
                                        std::string& message) {
   std::vector<SensorSettings> out;
   for (const std::string& part : parts(text)) {
     const size_t equals = part.find('=');
-    SensorSettings s = sensor_named(part.substr(0, equals));
+    SensorSettings s;
+    s.name = part.substr(0, equals);
     for (const SensorSettings& k : known)
       if (k.name == s.name) s = k;
     if (equals != std::string::npos &&
         (!parse_number(part.substr(equals + 1), s.sigma) || s.sigma <= 0))
       message = fmt::format("sensor {}: expected name or name=standard deviation", part);
     out.push_back(std::move(s));
-  }
-  return out;
-}
-
-// E0802 where one is not of the model. Empty text: all outputs that are no sensors.
-std::vector<int> outputs_of(const std::string& text, const Model& model, Diagnostics& notes) {
-  std::vector<int> out;
-  std::vector<std::string> names;
-  for (size_t i = 0; i < model.outputs.size(); ++i) {
-    names.push_back(model.outputs[i].name);
-    const bool sensor =
-        std::any_of(model.sensors.begin(), model.sensors.end(),
-                    [&](const Sensor& s) { return s.output == static_cast<int>(i); });
-    if (text.empty() && !sensor) out.push_back(static_cast<int>(i));
-  }
-  for (const std::string& name : parts(text)) {
-    out.push_back(find_output(model, name));
-    if (out.back() < 0)
-      notes.error(802, {},
-                  fmt::format("--outputs: \"{}\" is not an output of the model{}", name,
-                              did_you_mean(name, names)));
   }
   return out;
 }
@@ -142,36 +121,20 @@ int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes) {
   std::vector<Override> overrides;
   std::string message;
   for (const std::string* named : {&a.sensors, &a.candidates})
-    if (!named->empty()) asked.setup.sensors = sensors_of(*named, asked.setup.sensors, message);
+    if (!named->empty()) asked.setup.sensors = sensors_in(*named, asked.setup.sensors, message);
   if (!message.empty()) return fail_usage(message, a.json);
   if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
   Result<Model> model = load_model(a.model, overrides);
   if (!model.ok()) return fail(model.diagnostics(), a.json);
   notes.append(model.diagnostics());
   asked.model = std::move(*model);
-  asked.outputs = outputs_of(a.outputs, asked.model, notes);
+  Result<std::vector<int>> outputs = outputs_named(asked.model, parts(a.outputs));
+  notes.append(outputs.diagnostics());
+  if (outputs.ok()) asked.outputs = std::move(*outputs);
   if (asked.setup.settings.filter == "iekf")
     notes.error(805, asked.setup.settings.loc,
                 "iekf is for twin studies: its state is not that of logs; take \"error_ekf_ej\"");
   return notes.ok() ? kOk : fail(notes, a.json);
-}
-
-Result<SensorLog> read_log(const ObserveArguments& a, Asked& asked, Diagnostics& notes) {
-  std::vector<SensorSettings>& sensors = asked.setup.sensors;
-  std::vector<std::string> names;
-  names.reserve(sensors.size());
-  for (const SensorSettings& s : sensors) names.push_back(s.name);
-  Result<SensorLog> log = read_sensor_log(a.log, asked.model, names);
-  notes.append(log.diagnostics());
-  if (log.ok() && sensors.empty())
-    for (const LogSeries& s : log->sensors) sensors.push_back(sensor_named(s.name));
-  return log;
-}
-
-SensorSettings sensor_named(const std::string& name) {
-  SensorSettings s;
-  s.name = name;
-  return s;
 }
 
 void add_observe(CLI::App& app, int& exit_code) {

@@ -28,10 +28,6 @@ struct Asked {
 // Exit code: kOk, or that of what was said. Notes of the model and the settings go to `notes`.
 int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes);
 
-// The LOG, and the sensors that it has where none are named.
-Result<SensorLog> read_log(const ObserveArguments& a, Asked& asked, Diagnostics& notes);
-SensorSettings sensor_named(const std::string& name);
-
 // Noise from a log, or from the readings of a study.
 int observe_tune(const ObserveArguments& a);
 int observe_tune_study(const ObserveArguments& a);

@@ -225,18 +225,12 @@ int observe_live(const ObserveArguments& a) {
   // A machine that runs cannot wait for a person.
   options.restart = a.restart == "initial" ? Restart::kInitial : Restart::kPresent;
   options.outputs = asked.outputs;
-  if (asked.setup.sensors.empty())
-    for (const Sensor& s : model.sensors)
-      asked.setup.sensors.push_back(
-          sensor_named(model.outputs[static_cast<size_t>(s.output)].name));
+  if (asked.setup.sensors.empty()) asked.setup.sensors = sensors_of(model);
   Result<std::unique_ptr<Observer>> observer =
       Observer::create(model, nominal(model), asked.setup.settings, asked.setup.sensors);
   notes.append(observer.diagnostics());
   if (!observer.ok()) return fail(notes, a.json);
-  if (a.dt > 0) options.dt = a.dt;
-  for (const Sensor& s : model.sensors)
-    if (const double rate = (*observer)->workspace().number(s.rate); a.dt <= 0 && rate > 0)
-      options.dt = std::min(options.dt, 1 / rate);
+  options.dt = a.dt;
   print(notes);
   const Interrupt interrupt;
   Station station(model, **observer, options);

@@ -107,7 +107,8 @@ int observe_log(const ObserveArguments& a) {
   if (a.smooth) options.smooth = std::numeric_limits<double>::infinity();
   if (a.smooth_lag >= 0) options.smooth = a.smooth_lag;
   options.outputs = asked.outputs;
-  const Result<SensorLog> log = read_log(a, asked, notes);
+  const Result<SensorLog> log = read_sensor_log(a.log, asked.model, asked.setup.sensors);
+  notes.append(log.diagnostics());
   if (!log.ok()) return fail(notes, a.json);
   Result<std::unique_ptr<Observer>> observer =
       Observer::create(model, nominal(model), asked.setup.settings, asked.setup.sensors);

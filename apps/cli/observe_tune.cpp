@@ -10,6 +10,7 @@
 #include "apps/cli/report.hpp"
 #include "panto/estimation/tune.hpp"
 #include "panto/io/atomic_file.hpp"
+#include "panto/io/sensor_log.hpp"
 #include "panto/io/study.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/write_toml.hpp"
@@ -146,7 +147,8 @@ int observe_tune(const ObserveArguments& a) {
   Asked asked;
   Diagnostics notes;
   if (const int refused = ask(a, asked, notes); refused != kOk) return refused;
-  const Result<SensorLog> log = read_log(a, asked, notes);
+  const Result<SensorLog> log = read_sensor_log(a.log, asked.model, asked.setup.sensors);
+  notes.append(log.diagnostics());
   if (!log.ok()) return fail(notes, a.json);
   FilterSetup& setup = asked.setup;
   const Params params = nominal(asked.model);

@@ -29,7 +29,6 @@ struct SensorLog {
 };
 
 struct LogOptions : TrackerOptions {
-  LogOptions() { dt = 0; }  // the smallest period of a sensor, at most 10 ms
   // Estimates also from readings up to this much later [s], infinite: from all. Readings are then sorted first, and there is no restart.
   std::optional<double> smooth;
   // Share of the readings that is done; false: stop there.

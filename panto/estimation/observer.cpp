@@ -106,6 +106,15 @@ const std::vector<FilterInfo>& filters() {
   return list;
 }
 
+std::vector<SensorSettings> sensors_of(const Model& model) {
+  std::vector<SensorSettings> out;
+  for (const Sensor& s : model.sensors) {
+    out.emplace_back();
+    out.back().name = model.outputs[static_cast<size_t>(s.output)].name;
+  }
+  return out;
+}
+
 Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Params& params,
                                                    const ObserverSettings& settings,
                                                    const std::vector<SensorSettings>& sensors) {

@@ -31,6 +31,9 @@ struct SensorSettings {
   Loc loc{};
 };
 
+// All sensors of the model.
+std::vector<SensorSettings> sensors_of(const Model& model);
+
 // Every number of a filter. Empty lists and absent values: automatic ones.
 struct ObserverSettings {
   std::string filter = "ukf";

@@ -139,13 +139,7 @@ Result<Placement> rank_sensors(const Model& model, const Params& params,
                                std::vector<SensorSettings> candidates,
                                const PlacementOptions& options) {
   Diagnostics notes;
-  if (candidates.empty())
-    for (const Sensor& s : model.sensors) {
-      SensorSettings c;
-      c.name = model.outputs[static_cast<size_t>(s.output)].name;
-      c.loc = settings.loc;
-      candidates.push_back(c);
-    }
+  if (candidates.empty()) candidates = sensors_of(model);
   const double until = options.until > 0 ? options.until : model.run.until;
   const int steps = options.dt > 0 ? static_cast<int>(std::lround(until / options.dt)) : 0;
   const auto sets = subsets(static_cast<int>(candidates.size()), options.largest_set);

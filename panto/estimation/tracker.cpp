@@ -1,5 +1,7 @@
 #include "panto/estimation/tracker.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -13,11 +15,34 @@ namespace panto {
 namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kStepSlack = 1e-6;  // of a step, for rounded stamps
+constexpr double kLongestStep = 0.01;  // where nothing else is said [s]
+constexpr double kStepSlack = 1e-6;    // of a step, for rounded stamps
 
 size_t at(int i) { return static_cast<size_t>(i); }
 
 }  // namespace
+
+Result<std::vector<int>> outputs_named(const Model& model, const std::vector<std::string>& names) {
+  std::vector<int> out;
+  std::vector<std::string> known;
+  for (size_t i = 0; i < model.outputs.size(); ++i) {
+    known.push_back(model.outputs[i].name);
+    const bool sensor =
+        std::any_of(model.sensors.begin(), model.sensors.end(),
+                    [&](const Sensor& s) { return s.output == static_cast<int>(i); });
+    if (names.empty() && !sensor) out.push_back(static_cast<int>(i));
+  }
+  Diagnostics notes;
+  for (const std::string& name : names) {
+    out.push_back(find_output(model, name));
+    if (out.back() < 0)
+      notes.error(
+          802, {},
+          fmt::format("\"{}\" is not an output of the model{}", name, did_you_mean(name, known)));
+  }
+  if (!notes.ok()) return notes;
+  return out;
+}
 
 double gate_of(double probability) { return normal_quantile(0.5 * (1 + probability)); }
 
@@ -30,6 +55,12 @@ Tracker::Tracker(Observer& observer, const TrackerOptions& options, Sink sink)
   const Workspace& workspace = mechanism_.workspace();
   const Model& model = workspace.model();
   const auto m = at(mechanism_.sensors()), nu = model.inputs.size();
+  if (options_.dt <= 0) {
+    options_.dt = kLongestStep;
+    for (const Sensor& s : model.sensors)
+      if (const double rate = s.rate >= 0 ? workspace.number(s.rate) : 0; rate > 0)
+        options_.dt = std::min(options_.dt, 1 / rate);
+  }
   // Quantities.
   Run units;
   describe_states(model, units);

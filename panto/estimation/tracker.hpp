@@ -14,7 +14,7 @@ namespace panto {
 
 struct TrackerOptions {
   double lag = 0.1;  // readings that are older than the newest by more than this [s] are left out
-  double dt = 0.01;  // longest step [s]
+  double dt = 0;     // longest step [s]; 0: shortest period of the sensors, at most 10 ms
   Restart restart = Restart::kNever;
   std::vector<int> outputs;  // of the model, estimated beside the state
   int window = 100;          // updates that the watch over the innovations looks back
@@ -143,6 +143,9 @@ class Tracker {
   InnovationWatch watch_;
   bool alarm_ = false;
 };
+
+// Outputs of the model by name; none: all that are no sensors. E0802: there is no such output.
+Result<std::vector<int>> outputs_named(const Model& model, const std::vector<std::string>& names);
 
 // Standard deviations beyond which a good reading lies with probability 1 - p: the gate of FilterOptions for this p.
 double gate_of(double probability);

@@ -250,6 +250,20 @@ Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
   return {std::move(log), notes};
 }
 
+Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
+                                  std::vector<SensorSettings>& sensors) {
+  std::vector<std::string> names;
+  names.reserve(sensors.size());
+  for (const SensorSettings& s : sensors) names.push_back(s.name);
+  Result<SensorLog> log = read_sensor_log(path, model, names);
+  if (log.ok() && sensors.empty())
+    for (const LogSeries& s : log->sensors) {
+      sensors.emplace_back();
+      sensors.back().name = s.name;
+    }
+  return log;
+}
+
 Diagnostics write_csv(const EstimateSeries& s, const std::string& path) {
   SeriesTable table;
   table.comments = {fmt::format("model {}, filter {}", s.model, s.filter)};

@@ -14,6 +14,9 @@ namespace panto {
 // runs find. Warnings: W0814 columns that are nothing of the model, W0818 rows without a stamp.
 Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
                                   const std::vector<std::string>& wanted);
+// The sensors of an observer; where there are none, those that the log has are put in.
+Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
+                                  std::vector<SensorSettings>& sensors);
 Result<SensorLog> parse_sensor_log(std::string_view csv, const std::string& file,
                                    const Model& model, const std::vector<std::string>& wanted);
 

@@ -205,6 +205,63 @@ def observe(
     series: bool,
     progress: Callable[[float], Any] | None,
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+
+class Wanted:
+    def __init__(
+        self, settings: Spec | None, sensors: Spec | None, filter: str | None, gate: float
+    ) -> None: ...
+
+class Stream:
+    def __init__(
+        self, model: Model, wanted: Wanted, outputs: list[str], lag: float, dt: float, restart: str
+    ) -> None: ...
+    def step(
+        self, t: float, readings: ArrayLike, inputs: ArrayLike
+    ) -> tuple[float, np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]: ...
+    @property
+    def quantities(self) -> list[tuple[str, str]]: ...
+    @property
+    def sensors(self) -> dict[str, dict[str, Any]]: ...
+    @property
+    def inputs(self) -> list[str]: ...
+    @property
+    def restarts(self) -> int: ...
+    @property
+    def lost(self) -> int: ...
+
+def observe_log(
+    model: Model,
+    log: str | list[tuple[str, np.ndarray, np.ndarray]],
+    wanted: Wanted,
+    outputs: list[str],
+    lag: float,
+    dt: float,
+    restart: str,
+    smooth: float | None,
+    progress: Callable[[float], Any] | None,
+) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+def tune_log(
+    model: Model,
+    log: str | list[tuple[str, np.ndarray, np.ndarray]],
+    wanted: Wanted,
+    tune_sensors: bool,
+    lag: float,
+    dt: float,
+    threads: int,
+    progress: Callable[[float], Any] | None,
+) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+def tune_study(
+    study: Spec, threads: int | None, progress: Callable[[float], Any] | None
+) -> tuple[list[dict[str, Any]], list[Diagnostic]]: ...
+def advise(
+    model: Model,
+    wanted: Wanted,
+    largest: int,
+    dt: float,
+    until: float,
+    threads: int,
+    progress: Callable[[float], Any] | None,
+) -> tuple[list[tuple[Any, ...]], bool, list[Diagnostic]]: ...
 def filters() -> list[tuple[str, str]]: ...
 def zoo_names() -> list[str]: ...
 def zoo_folder() -> str: ...
