@@ -55,6 +55,10 @@ std::vector<SensorSettings> sensors_in(const std::string& text,
 std::string study_conflict(const ObserveArguments& a) {
   if (a.live || !a.log.empty() || !a.set.empty() || !a.settings.empty())
     return "a study has its own truth and settings: no LOG, --live, --set or --settings";
+  if (!a.filter.empty() || !a.sensors.empty() || !a.outputs.empty() || a.gate > 0 || a.dt != 0 ||
+      a.lag != kLag)
+    return "a study has its own filters, sensors and steps: no --filter, --sensors, --outputs, "
+           "--gate, --dt or --lag";
   if (a.tune_sensors) return "--tune-sensors: the sensors of a study have the noise that it says";
   if (a.tune && (!a.view.empty() || a.seeds > 0))
     return "--view and --seeds are for the runs of a study; --tune takes its first noise sequence";
@@ -77,9 +81,12 @@ std::string conflict(const ObserveArguments& a) {
   if (!(a.gate >= 0 && a.gate < 1))
     return "--gate: expected a probability between 0 and 1, 0.999 say";
   if (a.tune && a.gate > 0) return "--tune counts every reading: no --gate";
-  if (a.advise && (a.tune || a.live || !a.log.empty() || !a.sensors.empty() || a.gate > 0))
-    return "--advise follows the model's own motion: no LOG, --live, --tune, --gate; name sensors "
-           "with --candidates";
+  if (a.advise &&
+      (a.tune || a.live || !a.log.empty() || !a.sensors.empty() || a.gate > 0 || a.lag != kLag))
+    return "--advise follows the model's own motion: no LOG, --live, --tune, --gate or --lag; name "
+           "sensors with --candidates";
+  if ((a.tune || a.advise) && (!a.outputs.empty() || a.restart != "never"))
+    return "--outputs and --restart are for estimates, not for --tune and --advise";
   if (!a.advise && (!a.candidates.empty() || a.largest != 1))
     return "--candidates and --largest belong to --advise";
   if (a.advise) return {};

@@ -9,9 +9,11 @@
 
 namespace panto::cli {
 
+constexpr double kLag = 0.1;  // unless another is asked for [s]
+
 struct ObserveArguments : ModelArguments {
   std::string log, settings, filter, sensors, outputs, restart = "never", out, view, candidates;
-  double gate = 0, lag = 0.1, dt = 0;
+  double gate = 0, lag = kLag, dt = 0;
   bool live = false, tune = false, tune_sensors = false, advise = false, smooth = false,
        series = false;
   double smooth_lag = -1;

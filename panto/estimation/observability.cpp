@@ -303,10 +303,11 @@ std::string state_in_words(const Model& model, const std::string& state) {
   return state;
 }
 
-std::string in_words(const Observability& o) {
+std::string in_words(const Observability& o, const Model* model) {
   std::vector<std::string> names;
   names.reserve(o.least.size());
-  for (const auto& [name, share] : o.least) names.push_back(name);
+  for (const auto& [name, share] : o.least)
+    names.push_back(model != nullptr ? state_in_words(*model, name) : name);
   const std::string which = fmt::format("{}", fmt::join(names, ", "));
   if (!o.observable)
     return fmt::format(

@@ -50,7 +50,8 @@ Result<Observability> observability(Observer& observer, const Readings& readings
                                     const ObservabilityOptions& options = {});
 
 // "not observable: the readings do not show theta (log10 of the condition number 20.0; …)".
-std::string in_words(const Observability& o);
+// With the model, states as state_in_words() has them.
+std::string in_words(const Observability& o, const Model* model = nullptr);
 
 // A state of Mechanism::names() as people call it: "theta (crank angle)"; as it is where no joint has it.
 std::string state_in_words(const Model& model, const std::string& state);

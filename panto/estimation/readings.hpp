@@ -13,13 +13,13 @@ namespace panto {
 
 struct Readings {
   double dt = 0;          // step of the filter
-  double start = 0;       // where it begins
   std::vector<double> t;  // ascending; the first may be the start itself
   // Per time: which sensors of the observer, none where nothing arrived, and what they read.
   std::vector<std::vector<int>> sensors;
   std::vector<std::vector<double>> values;
   // Inputs of the model on the way to each time, NaN: its own signal; empty: all its own.
-  std::vector<std::vector<double>> inputs;
+  std::vector<std::vector<double>> inputs{};
+  double start = 0;  // where the filter begins
 
   // Times ascend from the start, and lists are of the same length.
   [[nodiscard]] bool fit() const {

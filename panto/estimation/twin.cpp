@@ -327,7 +327,7 @@ class Twin {
       if (seen && !seen->observable)
         notes_.warning(834, g.filter->loc,
                        fmt::format("filter \"{}\" with \"{}\" ({}): {}", g.filter->name,
-                                   g.sensors->name, g.error->name, in_words(*seen)));
+                                   g.sensors->name, g.error->name, in_words(*seen, g.model.get())));
     }
   }
 

@@ -169,6 +169,7 @@ TEST_F(ObserveVerb, NoiseIsTunedAndItsSettingsAreUsedAgain) {
   EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --tune -o tuned.csv").exit_code, 1);
   EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --tune-sensors").exit_code, 1);
   EXPECT_EQ(panto("observe fourbar_sanjurjo --live --tune").exit_code, 1);
+  EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --tune --restart present").exit_code, 1);
 }
 
 TEST_F(ObserveVerb, AdviceRanksSensorsAndNamesWhatTheyHide) {

@@ -63,7 +63,7 @@ TEST_F(ObserveVerb, RowsAndCellsOfATwinStudy) {
   EXPECT_NEAR(rmse("ukf_fe", "crank gyro", 50), 36.205, 0.036);
   // The constant transition hides the angle, which is said in words.
   EXPECT_NE(run.err.find("W0834"), std::string::npos);
-  EXPECT_NE(run.err.find("do not show theta"), std::string::npos);
+  EXPECT_NE(run.err.find("do not show theta (crank angle)"), std::string::npos);
   const std::string csv = text_of(path("rows.csv"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 17);
   EXPECT_NE(text_of(path("page.html")).find("Spectrum of the innovations"), std::string::npos);
@@ -109,6 +109,8 @@ TEST_F(ObserveVerb, ATunedStudyRunsAndItsRowsGoToHdf5) {
   EXPECT_EQ(panto("observe study.toml --series").exit_code, 1);
   EXPECT_EQ(panto("observe study.toml --tune --tune-sensors").exit_code, 1);
   EXPECT_EQ(panto("observe study.toml --advise").exit_code, 1);
+  EXPECT_EQ(panto("observe study.toml --filter ukf").exit_code, 1);
+  EXPECT_EQ(panto("observe study.toml --smooth").exit_code, 1);
 }
 
 TEST_F(ObserveVerb, BadStudiesEndWithTwo) {
