@@ -151,6 +151,12 @@ class Workspace {
   // a at (q, v) in the independent-coordinate form (LOOP-4): z̈ = (RᵀMR)⁻¹ Rᵀ(Q - k - M c); after close_velocities.
   [[nodiscard]] virtual Status accelerations(double t, View v, View u, View u_rate,
                                              MutableView a) noexcept = 0;
+  // Dependent entries of a from the independent ones, after close_velocities() at v: kinematics alone, neither masses nor forces are looked at.
+  virtual void close_accelerations(View v, View u, View u_rate, MutableView a) noexcept = 0;
+  // A channel output at what close_accelerations() was last called with; outputs of positions also after close_positions().
+  [[nodiscard]] virtual double closed_output(int output) noexcept = 0;
+  // Row ∂y/∂δq of a position's channel output, which is also ∂y/∂v of a rate's and ∂y/∂a of an acceleration's (CHAN-1); after close_positions().
+  virtual void output_row(int output, MutableView row) noexcept = 0;
   // Further generalised forces (nv) that accelerations() and multipliers() count in from now on; empty: none.
   virtual void set_added_forces(View force) noexcept = 0;
   // RᵀMR of the last accelerations(), by independent accelerations.

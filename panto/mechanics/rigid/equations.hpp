@@ -136,9 +136,15 @@ struct Equations {
         } else {
           value = evaluate_channel<Depth::kAcceleration>(kin, c, o.channel).acceleration;
         }
-        if (o.minus_gravity)
-          value -=
-              dot(axis_of(kin.rotation(kin.frame(o.channel.frame_b)), o.channel.axis), c.gravity);
+        if (o.minus_gravity) {
+          // The acceleration itself along an axis that turns, not the derivative of the velocity along it.
+          const FrameState<S, T>&fa = kin.frame(o.channel.frame_a),
+                              &fb = kin.frame(o.channel.frame_b);
+          const BodyState<S, T>&A = kin.body[static_cast<size_t>(fa.body)],
+                             &B = kin.body[static_cast<size_t>(fb.body)];
+          const Vec e = axis_of(kin.rotation(fb), o.channel.axis);
+          value -= dot(e, c.gravity) + dot(spin(B.w, e), A.v + spin(A.w, fa.r));
+        }
         break;
       }
       case OutputKind::kForceElement:

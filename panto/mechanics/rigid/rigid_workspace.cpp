@@ -233,20 +233,24 @@ double RigidWorkspace<S>::channel(const Channel& ch, Order order, View q, View v
   ChannelValue<S, double> value = order == Order::kValue
                                       ? evaluate_channel<Depth::kValue>(eq_.kin, c_, ch)
                                       : evaluate_channel<Depth::kRate>(eq_.kin, c_, ch);
-  if (!gradient.empty()) {
-    std::fill(gradient.begin(), gradient.end(), 0.0);
-    if (ch.kind == ChannelKind::kCoordinate) {
-      gradient[static_cast<size_t>(ch.dof)] = 1;
-    } else if (ch.kind == ChannelKind::kSum) {
-      for (int k = ch.first_term; k < ch.first_term + ch.terms; ++k)
-        gradient[static_cast<size_t>(model_.terms[static_cast<size_t>(k)].dof)] +=
-            c_[model_.terms[static_cast<size_t>(k)].coefficient];
-    } else {
-      project(value.gradient.a, value.gradient.on_a, 0, gradient.data());
-      project(value.gradient.b, value.gradient.on_b, 0, gradient.data());
-    }
-  }
+  if (!gradient.empty()) gradient_row(ch, value.gradient, gradient);
   return order == Order::kValue ? value.value : value.rate;
+}
+
+template <class S>
+void RigidWorkspace<S>::gradient_row(const Channel& ch, const Gradient<S, double>& gradient,
+                                     MutableView row) const noexcept {
+  std::fill(row.begin(), row.end(), 0.0);
+  if (ch.kind == ChannelKind::kCoordinate) {
+    row[static_cast<size_t>(ch.dof)] = 1;
+  } else if (ch.kind == ChannelKind::kSum) {
+    for (int k = ch.first_term; k < ch.first_term + ch.terms; ++k)
+      row[static_cast<size_t>(model_.terms[static_cast<size_t>(k)].dof)] +=
+          c_[model_.terms[static_cast<size_t>(k)].coefficient];
+  } else {
+    project(gradient.a, gradient.on_a, 0, row.data());
+    project(gradient.b, gradient.on_b, 0, row.data());
+  }
 }
 
 namespace {
@@ -525,6 +529,38 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
   for (size_t i = 0; i < nv; ++i)
     if (!std::isfinite(out[i])) return Status::kNotFinite;
   return Status::kOk;
+}
+
+template <class S>
+void RigidWorkspace<S>::close_accelerations(View v, View u, View u_rate, MutableView a) noexcept {
+  eq_.kin.velocities(v.data());
+  if (lu_.rank(2) > 0) {
+    // Constraint rows at the independent accelerations alone: what the dependent ones must make up for.
+    for (const int i : lu_.pivot_columns().first(static_cast<size_t>(lu_.rank(2))))
+      a[static_cast<size_t>(i)] = 0;
+    eq_.kin.accelerations(c_, a.data());
+    Arguments<double> x;
+    x.u = u.empty() ? nullptr : u.data();
+    x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
+    eq_.constraints(c_, x);
+    const auto rank = static_cast<size_t>(lu_.rank(2));
+    for (size_t i = 0; i < rank; ++i)
+      right_[i] = -eq_.phi_ddot[static_cast<size_t>(lu_.pivot_rows()[i])];
+    lu_.solve(2, right_.data());
+    for (size_t i = 0; i < rank; ++i) a[static_cast<size_t>(lu_.pivot_columns()[i])] = right_[i];
+  }
+  eq_.kin.accelerations(c_, a.data());
+}
+
+template <class S>
+double RigidWorkspace<S>::closed_output(int output) noexcept {
+  return eq_.output(c_, {}, output);
+}
+
+template <class S>
+void RigidWorkspace<S>::output_row(int output, MutableView row) noexcept {
+  const Channel& ch = model_.outputs[static_cast<size_t>(output)].channel;
+  gradient_row(ch, evaluate_channel<Depth::kValue>(eq_.kin, c_, ch).gradient, row);
 }
 
 template <class S>

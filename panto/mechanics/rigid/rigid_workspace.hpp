@@ -60,6 +60,9 @@ class RigidWorkspace final : public Workspace {
   [[nodiscard]] Status close_velocities(double t, View u, MutableView v) noexcept override;
   [[nodiscard]] Status accelerations(double t, View v, View u, View u_rate,
                                      MutableView a) noexcept override;
+  void close_accelerations(View v, View u, View u_rate, MutableView a) noexcept override;
+  [[nodiscard]] double closed_output(int output) noexcept override;
+  void output_row(int output, MutableView row) noexcept override;
   void set_added_forces(View force) noexcept override;
   void reduced_mass(Eigen::MatrixXd& mass) const noexcept override;
   void multipliers(View a, MutableView lambda) noexcept override;
@@ -77,6 +80,8 @@ class RigidWorkspace final : public Workspace {
   void find_free_entries() noexcept;
   void jacobian() noexcept;  // g_ and the position rows' φ at the kinematics' positions
   void coincidence_jacobian(const Coincidence& c) noexcept;
+  void gradient_row(const Channel& c, const Gradient<S, double>& gradient,
+                    MutableView row) const noexcept;
   // Adds the projection of a wrench on the speeds between a body and `stop` (Kinematics indices).
   void project(int body, const Wrench<S, double>& w, int stop, double* row) const noexcept;
   template <class P>

@@ -57,6 +57,40 @@ TEST_P(EitherSpace, BarPendulumFallsAsItsClosedForm) {
   }
 }
 
+// e·(p̈ - g) with the axes of the bar: -l ω² along it, l α across, and gravity's parts.
+TEST_P(EitherSpace, AccelerometersOnATurningBarReadTheirDirections) {
+  const double l = 1.3, rate = 3, acceleration = -2;
+  ModelBuilder b = chain(GetParam(), {2.5}, {l});
+  const int end = b.frame(0, {l, 0});
+  for (const int axis : {0, 1}) {
+    Output& o = b.output("accelerometer" + std::to_string(axis),
+                         ModelBuilder::between(ChannelKind::kPointRate, end, end, axis),
+                         Order::kAcceleration);
+    o.minus_gravity = true;
+  }
+  const auto w = Workspace::create(b.model, nominal(b.model));
+  for (const double angle : {-1.4, 0.0, 0.7, 2.9}) {
+    const std::vector<double> q{angle}, v{rate}, a{acceleration};
+    Point p;
+    p.q = q;
+    p.v = v;
+    p.a = a;
+    std::vector<double> y(2), closed{acceleration}, row(1);
+    w->readings(p, std::vector{0, 1}, y);
+    EXPECT_NEAR(y[0], -l * rate * rate + kG * std::sin(angle), kRoundOff * 20);
+    EXPECT_NEAR(y[1], l * acceleration + kG * std::cos(angle), kRoundOff * 20);
+    // The same by kinematics alone.
+    std::vector<double> pose = q;
+    w->choose_partition(0, pose);
+    ASSERT_EQ(w->close_positions(0, pose), Status::kOk);
+    w->close_accelerations(v, {}, {}, closed);
+    EXPECT_DOUBLE_EQ(w->closed_output(0), y[0]);
+    EXPECT_DOUBLE_EQ(w->closed_output(1), y[1]);
+    w->output_row(1, row);
+    EXPECT_NEAR(row[0], l, kRoundOff);
+  }
+}
+
 TEST_P(EitherSpace, DoublePendulumFollowsItsLagrangian) {
   const double m1 = 1.7, m2 = 0.9, l1 = 1.1, l2 = 1.6;
   const ModelBuilder b = chain(GetParam(), {m1, m2}, {l1, l2});
