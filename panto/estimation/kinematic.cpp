@@ -402,7 +402,7 @@ Status KinematicSystem::step(double t, double dt, MutableView x, MutableView out
   if (forced_ == Zone::kInside) inside = true;
   if (!inside) {
     status = scheme(t, dt, x, out);
-    if (status == Status::kOk) status = set_top(t, dt, x, out);
+    if (status == Status::kOk) status = predict_top(t, dt, x, out);
     // A stage of the step is in the zone: then all of it is.
     if (status == Status::kSingular) inside = true;
     if (status != Status::kOk && !inside) return status;
@@ -457,7 +457,7 @@ Status KinematicSystem::scheme(double t, double dt, MutableView x, MutableView o
 }
 
 // OBS-16, after the rest of the step.
-Status KinematicSystem::set_top(double t, double dt, View x, MutableView out) noexcept {
+Status KinematicSystem::predict_top(double t, double dt, View x, MutableView out) noexcept {
   const auto old = [&](int i) { return x[at(at_top_ + i)]; };
   const auto set = [&](int i, double value) { out[at(at_top_ + i)] = value; };
   const double g = options_.gamma, b = options_.beta;

@@ -4,8 +4,8 @@
 // s: the derivative of z that the inputs give, ż or z̈, as a state of its own.
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <Eigen/LU>
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -93,6 +93,9 @@ class KinematicSystem final : public ModelSystem {
   [[nodiscard]] View v(View x) const override { return x.subspan(at(nq_), at(nv_)); }
   // s of the independent coordinates; empty where it is no state.
   [[nodiscard]] View top(View x) const { return x.subspan(at(at_top_), at(nt_)); }
+  void set_top(View s, MutableView x) const noexcept {
+    std::copy_n(s.begin(), nt_, x.begin() + at_top_);
+  }
   // Of inputs, then of sensors.
   [[nodiscard]] View biases(View x) const { return x.subspan(at(at_bias_), at(nbu_ + nby_)); }
   // The last step to x was taken without the inputs.
@@ -156,7 +159,7 @@ class KinematicSystem final : public ModelSystem {
   [[nodiscard]] View inputs_at(double share) noexcept;
   [[nodiscard]] Status scheme(double t, double dt, MutableView x, MutableView out) noexcept;
   void fall_back(double dt, View x, MutableView out) noexcept;
-  [[nodiscard]] Status set_top(double t, double dt, View x, MutableView out) noexcept;
+  [[nodiscard]] Status predict_top(double t, double dt, View x, MutableView out) noexcept;
   [[nodiscard]] Point point(double t, View x) noexcept;
   // a_ with its independent entries s, after close().
   void fill_accelerations(View x, View s) noexcept;

@@ -9,7 +9,6 @@
 
 #include "panto/estimation/continuous_ekf.hpp"
 #include "panto/estimation/ekf.hpp"
-#include "panto/estimation/particle.hpp"
 #include "panto/mechanics/assembly.hpp"
 
 namespace panto {
@@ -113,6 +112,20 @@ std::vector<SensorSettings> sensors_of(const Model& model) {
     out.back().name = model.outputs[static_cast<size_t>(s.output)].name;
   }
   return out;
+}
+
+std::unique_ptr<Filter> make_filter(const std::string& name, System& system,
+                                    const FilterOptions& options, SigmaOptions sigma,
+                                    const ParticleOptions& particles) {
+  if (sigma_point(name)) {
+    sigma.set = name.find("ss_ukf") != std::string::npos ? SigmaSet::kSphericalSimplex
+                : name.find("ckf") != std::string::npos  ? SigmaSet::kCubature
+                                                         : SigmaSet::kUnscented;
+    sigma.square_root = sigma.square_root || name.starts_with("sr_");
+    return std::make_unique<SigmaFilter>(system, options, sigma);
+  }
+  if (name == "particle") return std::make_unique<ParticleFilter>(system, options, particles);
+  return std::make_unique<Ekf>(system, options);
 }
 
 Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Params& params,
@@ -269,22 +282,13 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
     o->filter_ = std::make_unique<ContinuousEkf>(
         *o->mechanism_, s.options, s.acceleration_noise,
         settings.jacobian.value_or(TransitionJacobian::kConstant) != TransitionJacobian::kExact);
-  } else if (sigma_point(info.name)) {
-    SigmaOptions sigma = s.sigma;
-    sigma.set = info.name.find("ss_ukf") != std::string::npos ? SigmaSet::kSphericalSimplex
-                : info.name.find("ckf") != std::string::npos  ? SigmaSet::kCubature
-                                                              : SigmaSet::kUnscented;
-    sigma.square_root = sigma.square_root || info.name.starts_with("sr_");
-    o->filter_ = std::make_unique<SigmaFilter>(*o->mechanism_, s.options, sigma);
-  } else if (info.name == "particle") {
-    o->filter_ = std::make_unique<ParticleFilter>(*o->mechanism_, s.options,
-                                                  ParticleOptions{s.particles, s.seed, s.jitter});
   } else if (info.name == "iekf") {
     o->constrained_ = std::make_unique<AllCoordinates>(*o->mechanism_, s.constraint);
     o->system_ = o->constrained_.get();
     o->filter_ = std::make_unique<Ekf>(*o->constrained_, s.options, s.iterations);
   } else {
-    o->filter_ = std::make_unique<Ekf>(*o->mechanism_, s.options);
+    o->filter_ =
+        make_filter(info.name, *o->mechanism_, s.options, s.sigma, {s.particles, s.seed, s.jitter});
   }
   o->x_.resize(static_cast<size_t>(o->system_->storage()));
   return Result<std::unique_ptr<Observer>>(std::move(o), notes);

@@ -10,6 +10,7 @@
 #include "panto/base/diagnostics.hpp"
 #include "panto/estimation/constrained.hpp"
 #include "panto/estimation/mechanism.hpp"
+#include "panto/estimation/particle.hpp"
 #include "panto/estimation/sigma.hpp"
 
 namespace panto {
@@ -22,6 +23,11 @@ struct FilterInfo {
 };
 // The one list behind options, help, documentation and tests.
 const std::vector<FilterInfo>& filters();
+
+// A filter on any system by its name in the list: sigma points ("ukf", "sr_ckf", …), particles, or else the extended filter.
+std::unique_ptr<Filter> make_filter(const std::string& name, System& system,
+                                    const FilterOptions& options, SigmaOptions sigma,
+                                    const ParticleOptions& particles);
 
 struct SensorSettings {
   std::string name;                      // a sensor or output of the model
