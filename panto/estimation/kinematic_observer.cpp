@@ -15,13 +15,6 @@ constexpr double kMostDoubt = 1e4;  // of the variances at the start
 
 View view(const Eigen::VectorXd& x) { return {x.data(), static_cast<size_t>(x.size())}; }
 
-std::vector<std::string> filter_names() {
-  std::vector<std::string> names{"ekf"};
-  for (const FilterInfo& f : filters())
-    if (f.name.ends_with("ukf") || f.name.ends_with("ckf")) names.push_back(f.name);
-  return names;
-}
-
 bool positive(const std::vector<double>& values, size_t count) {
   return (values.size() == 1 || values.size() == count) &&
          std::all_of(values.begin(), values.end(),
@@ -36,6 +29,13 @@ bool not_negative(const std::vector<double>& values, size_t count) {
 
 }  // namespace
 
+std::vector<std::string> kinematic_filters() {
+  std::vector<std::string> names{"ekf"};
+  for (const FilterInfo& f : filters())
+    if (f.name.ends_with("ukf") || f.name.ends_with("ckf")) names.push_back(f.name);
+  return names;
+}
+
 Result<std::unique_ptr<KinematicObserver>> KinematicObserver::create(
     const Model& model, const Params& params, const KinematicSettings& settings,
     const std::vector<KinematicChannel>& inputs, const std::vector<KinematicChannel>& sensors) {
@@ -44,7 +44,7 @@ Result<std::unique_ptr<KinematicObserver>> KinematicObserver::create(
   o->settings_ = settings;
   o->inputs_ = inputs;
   o->sensors_ = sensors;
-  const std::vector<std::string> names = filter_names();
+  const std::vector<std::string> names = kinematic_filters();
   if (std::find(names.begin(), names.end(), settings.filter) == names.end())
     notes.error(801, settings.loc,
                 fmt::format("filter \"{}\" is not one for kinematics{}; known: {}", settings.filter,
@@ -192,10 +192,10 @@ Status KinematicObserver::start(double t, View u) { return start(t, view(q_), vi
 
 Status KinematicObserver::start(double t, View q, View v, View u) {
   workspace_->choose_partition(t, q, true);
-  std::fill(input_watch_.begin(), input_watch_.end(), Watch{});
-  std::fill(sensor_watch_.begin(), sensor_watch_.end(), Watch{});
+  std::fill(input_watch_.begin(), input_watch_.end(), ReadingWatch{});
+  std::fill(sensor_watch_.begin(), sensor_watch_.end(), ReadingWatch{});
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const Reading r = judge(inputs_[i], u[i], input_watch_[i]);
+    const Reading r = input_watch_[i].judge(inputs_[i], u[i]);
     before_[i] = r == Reading::kUsed ? u[i] : std::numeric_limits<double>::quiet_NaN();
     good_[i] = before_[i];
     good_time_[i] = t;
@@ -218,13 +218,13 @@ Status KinematicObserver::start(double t, View q, View v, View u) {
   return Status::kOk;
 }
 
-Reading KinematicObserver::judge(const KinematicChannel& c, double reading, Watch& watch) noexcept {
+Reading ReadingWatch::judge(const KinematicChannel& c, double reading) noexcept {
   if (std::isnan(reading)) return Reading::kNone;
   if (!std::isfinite(reading)) return Reading::kNotFinite;
-  watch.equal = reading == watch.last ? watch.equal + 1 : 1;
-  watch.last = reading;
+  equal = reading == last ? equal + 1 : 1;
+  last = reading;
   if (reading <= c.lower || reading >= c.upper) return Reading::kSaturated;
-  if (c.frozen_after > 0 && watch.equal >= c.frozen_after) return Reading::kFrozen;
+  if (c.frozen_after > 0 && equal >= c.frozen_after) return Reading::kFrozen;
   return Reading::kUsed;
 }
 
@@ -255,7 +255,7 @@ const KinematicReport& KinematicObserver::step(double t, View u, View y) noexcep
     return r == Reading::kNotFinite || r == Reading::kSaturated || r == Reading::kFrozen;
   };
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    Reading r = judge(inputs_[i], u[i], input_watch_[i]);
+    Reading r = input_watch_[i].judge(inputs_[i], u[i]);
     if (bad(r)) ++counts_.bad_inputs[i];
     now_[i] = std::numeric_limits<double>::quiet_NaN();
     if (r == Reading::kUsed) {
@@ -270,7 +270,7 @@ const KinematicReport& KinematicObserver::step(double t, View u, View y) noexcep
   used_.clear();
   values_.clear();
   for (size_t i = 0; i < sensors_.size(); ++i) {
-    const Reading r = judge(sensors_[i], y[i], sensor_watch_[i]);
+    const Reading r = sensor_watch_[i].judge(sensors_[i], y[i]);
     if (bad(r)) ++counts_.bad_sensors[i];
     report_.sensors[i] = r;
     if (r != Reading::kUsed) continue;
@@ -285,7 +285,7 @@ const KinematicReport& KinematicObserver::step(double t, View u, View y) noexcep
     const auto& kept = filter_->innovations().sensor;
     bool lost = false;
     for (const int i : used_) {
-      Watch& watch = sensor_watch_[static_cast<size_t>(i)];
+      ReadingWatch& watch = sensor_watch_[static_cast<size_t>(i)];
       const bool rejected = std::find(kept.begin(), kept.end(), i) == kept.end();
       watch.rejected = rejected ? watch.rejected + 1 : 0;
       lost = lost || watch.rejected >= settings_.lost_after;
@@ -327,7 +327,7 @@ Status KinematicObserver::advance(double t, View y) noexcept {
 void KinematicObserver::restart(double t) noexcept {
   report_.restarted = true;
   ++counts_.restarts;
-  for (Watch& w : sensor_watch_) w.rejected = 0;
+  for (ReadingWatch& w : sensor_watch_) w.rejected = 0;
   doubtful_ = doubt_ * p0_;
   doubt_ = std::min(4 * doubt_, kMostDoubt);
   std::copy(filter_->state().begin(), filter_->state().end(), x_.begin());

@@ -29,7 +29,10 @@ struct KinematicChannel {
   Loc loc{};
 };
 
-// filter: "ekf" (transition exact or numeric, system.jacobian), or a sigma-point filter of filters().
+// Names of the filters that run on kinematics and forces: "ekf" and the sigma-point filters of filters().
+std::vector<std::string> kinematic_filters();
+
+// filter: one of kinematic_filters(); the transition of "ekf" is system.jacobian.
 struct KinematicSettings {
   std::string filter = "ss_ukf";
   KinematicOptions system;
@@ -53,6 +56,13 @@ enum class Reading : std::uint8_t {
   kSaturated,
   kFrozen,
   kRejected,  // by the gate
+};
+
+// What there is to remember of a channel's readings.
+struct ReadingWatch {
+  double last = 0;
+  int equal = 0, rejected = 0;  // in a row
+  [[nodiscard]] Reading judge(const KinematicChannel& c, double reading) noexcept;
 };
 
 enum class Stamp : std::uint8_t {
@@ -102,12 +112,7 @@ class KinematicObserver {
   void motion(MutableView q, MutableView v, MutableView a) noexcept;
 
  private:
-  struct Watch {
-    double last = 0;  // raw
-    int equal = 0, rejected = 0;
-  };
   KinematicObserver() = default;
-  [[nodiscard]] Reading judge(const KinematicChannel& c, double reading, Watch& watch) noexcept;
   [[nodiscard]] Status advance(double t, View y) noexcept;
   void restart(double t) noexcept;
 
@@ -121,7 +126,7 @@ class KinematicObserver {
   double doubt_ = 1;
   std::vector<double> x_, before_, now_, between_begin_, between_end_, good_, good_time_, values_;
   std::vector<int> used_;
-  std::vector<Watch> input_watch_, sensor_watch_;
+  std::vector<ReadingWatch> input_watch_, sensor_watch_;
   KinematicReport report_;
   KinematicCounts counts_;
 };
