@@ -19,26 +19,6 @@ double entry(const std::vector<double>& values, size_t i) {
   return values[values.size() == 1 ? 0 : i];
 }
 
-// All sets of 1 to `largest` of n things; empty: too many.
-std::vector<std::vector<int>> subsets(int n, int largest) {
-  std::vector<std::vector<int>> out;
-  for (int size = 1; size <= std::min(n, largest); ++size) {
-    std::vector<int> set(static_cast<size_t>(size));
-    for (int i = 0; i < size; ++i) set[static_cast<size_t>(i)] = i;
-    for (;;) {
-      out.push_back(set);
-      if (out.size() > kMostSets) return {};
-      int i = size - 1;
-      while (i >= 0 && set[static_cast<size_t>(i)] == n - size + i) --i;
-      if (i < 0) break;
-      ++set[static_cast<size_t>(i)];
-      for (int k = i + 1; k < size; ++k)
-        set[static_cast<size_t>(k)] = set[static_cast<size_t>(k - 1)] + 1;
-    }
-  }
-  return out;
-}
-
 // What all candidates read along the motion, column per step, without noise.
 Result<Eigen::MatrixXd> motion(const Model& model, const Params& params, ObserverSettings settings,
                                const std::vector<SensorSettings>& candidates, double dt,
@@ -134,6 +114,25 @@ bool better(const RankedSet& a, const RankedSet& b) {
 
 }  // namespace
 
+std::vector<std::vector<int>> subsets(int n, int smallest, int largest) {
+  std::vector<std::vector<int>> out;
+  for (int size = smallest; size <= std::min(n, largest); ++size) {
+    std::vector<int> set(static_cast<size_t>(size));
+    for (int i = 0; i < size; ++i) set[static_cast<size_t>(i)] = i;
+    for (;;) {
+      out.push_back(set);
+      if (out.size() > kMostSets) return {};
+      int i = size - 1;
+      while (i >= 0 && set[static_cast<size_t>(i)] == n - size + i) --i;
+      if (i < 0) break;
+      ++set[static_cast<size_t>(i)];
+      for (int k = i + 1; k < size; ++k)
+        set[static_cast<size_t>(k)] = set[static_cast<size_t>(k - 1)] + 1;
+    }
+  }
+  return out;
+}
+
 Result<Placement> rank_sensors(const Model& model, const Params& params,
                                const ObserverSettings& settings,
                                std::vector<SensorSettings> candidates,
@@ -142,7 +141,7 @@ Result<Placement> rank_sensors(const Model& model, const Params& params,
   if (candidates.empty()) candidates = sensors_of(model);
   const double until = options.until > 0 ? options.until : model.run.until;
   const int steps = options.dt > 0 ? static_cast<int>(std::lround(until / options.dt)) : 0;
-  const auto sets = subsets(static_cast<int>(candidates.size()), options.largest_set);
+  const auto sets = subsets(static_cast<int>(candidates.size()), 1, options.largest_set);
   if (candidates.empty()) {
     notes.error(832, settings.loc,
                 "there is no sensor to choose from: the model has none, name outputs of it");

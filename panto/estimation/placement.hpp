@@ -11,6 +11,9 @@
 
 namespace panto {
 
+// All sets of `smallest` to `largest` of n things; empty: more than 10000.
+std::vector<std::vector<int>> subsets(int n, int smallest, int largest);
+
 struct PlacementOptions {
   int largest_set = 1;                   // sets of 1 to so many sensors
   double dt = 0.005;                     // step of the motion and of the filter
