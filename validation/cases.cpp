@@ -24,8 +24,11 @@ Rows a04();
 Rows a05();
 }  // namespace iftomm
 namespace palomba {
+Rows fig2_3();
 Rows kinematic_observer();
 Rows slider_crank();
+Rows table3_4();
+Rows table3_5();
 }  // namespace palomba
 namespace sanjurjo2017 {
 Rows fig3();
@@ -66,10 +69,16 @@ std::span<const Case> cases() {
       Case{"iftomm", "A03", "Andrews' squeezing mechanism, with the IVP test set", iftomm::a03},
       Case{"iftomm", "A04", "Bricard's mechanism, overconstrained", iftomm::a04},
       Case{"iftomm", "A05", "Flyball governor, stiff", iftomm::a05},
+      Case{"palomba", "fig2.3", "Slider-crank by kinematics alone, through its dead centres",
+           palomba::fig2_3},
       Case{"palomba", "kinematic_observer", "Slider-crank kinematics (2.23) of test KKF-I",
            palomba::kinematic_observer},
       Case{"palomba", "slider_crank",
            "One-coordinate equation of the offset slider-crank, test TS-I", palomba::slider_crank},
+      Case{"palomba", "table3.4", "RMS errors of the two-stage observer and its benchmark",
+           palomba::table3_4},
+      Case{"palomba", "table3.5", "Computing times of the two-stage observer and its benchmark",
+           palomba::table3_5},
       Case{"sanjurjo2017", "fig10", "RMS error, five-bar, gyros on the couplers",
            sanjurjo2017::fig10},
       Case{"sanjurjo2017", "fig11", "RMS error, five-bar, gyros on the couplers, 5 rad/s",

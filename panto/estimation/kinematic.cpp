@@ -805,17 +805,37 @@ Status KinematicSystem::accelerations(double t, MutableView x, MutableView a) no
   return Status::kOk;
 }
 
+// Entry of w that a sensor of an independent coordinate or speed reads as it is; -1: another one.
+int KinematicSystem::entry_of(int output) const noexcept {
+  const Output& o = workspace_.model().outputs[at(output)];
+  if (o.kind != OutputKind::kChannel || o.channel.kind != ChannelKind::kCoordinate ||
+      o.order == Order::kAcceleration || (o.order == Order::kRate && options_.order == 1))
+    return -1;
+  const auto z = workspace_.independent_speeds();
+  const auto found = std::find(z.begin(), z.end(), o.channel.dof);
+  if (found == z.end()) return -1;
+  return (o.order == Order::kRate ? nz_ : 0) + static_cast<int>(found - z.begin());
+}
+
 Status KinematicSystem::outputs(double t, MutableView x, std::span<const int> outputs,
                                 MutableView y) noexcept {
   Level level = Level::kPosition;
-  bool plain = true;  // coordinates and speeds alone: nothing to evaluate
+  bool plain = true;  // independent coordinates and speeds alone: nothing to close
   const Model& m = workspace_.model();
   for (int o : outputs) {
-    const Output& out = m.outputs[at(o)];
-    if (out.kind != OutputKind::kChannel) return Status::kBadArgument;
+    if (m.outputs[at(o)].kind != OutputKind::kChannel) return Status::kBadArgument;
     level = std::max(level, workspace_.level_of(o));
-    plain =
-        plain && out.channel.kind == ChannelKind::kCoordinate && out.order != Order::kAcceleration;
+    plain = plain && entry_of(o) >= 0;
+  }
+  if (plain) {
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Output& out = m.outputs[at(outputs[i])];
+      const int dof = out.channel.dof;
+      y[i] =
+          (out.order == Order::kValue ? x[at(workspace_.coordinate_of(dof))] : x[at(nq_ + dof)]) +
+          workspace_.number(out.offset);
+    }
+    return Status::kOk;
   }
   if (level == Level::kAcceleration) {
     const Status status = accelerations(t, x, a_);
@@ -826,17 +846,8 @@ Status KinematicSystem::outputs(double t, MutableView x, std::span<const int> ou
   const Status status =
       level == Level::kVelocity && speeds_by_inputs() ? close(t, x) : settle(t, x);
   if (status != Status::kOk) return status;
-  if (!plain) {
-    if (!present(x)) stamp_ += 1;  // the workspace leaves the state it was at
-    workspace_.readings(point(t, x), outputs, y);
-    return Status::kOk;
-  }
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const Output& out = m.outputs[at(outputs[i])];
-    const int dof = out.channel.dof;
-    y[i] = (out.order == Order::kValue ? x[at(workspace_.coordinate_of(dof))] : x[at(nq_ + dof)]) +
-           workspace_.number(out.offset);
-  }
+  if (!present(x)) stamp_ += 1;  // the workspace leaves the state it was at
+  workspace_.readings(point(t, x), outputs, y);
   return Status::kOk;
 }
 
@@ -846,7 +857,15 @@ Status KinematicSystem::outputs_jacobian(double t, MutableView x, std::span<cons
   auto top = h.topRows(count);
   top.setZero();
   Level level = Level::kPosition;
-  for (int o : outputs) level = std::max(level, workspace_.level_of(o));
+  bool plain = true;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const int o = outputs[static_cast<size_t>(i)], e = entry_of(o);
+    level = std::max(level, workspace_.level_of(o));
+    plain = plain && e >= 0;
+    if (e >= 0) top(i, e) = 1;
+  }
+  if (plain) return Status::kOk;
+  top.setZero();
   Status status = close(t, x);
   if (status != Status::kOk) return status;
   const bool by_inputs =

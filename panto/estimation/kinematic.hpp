@@ -161,6 +161,7 @@ class KinematicSystem final : public ModelSystem {
   void fall_back(double dt, View x, MutableView out) noexcept;
   [[nodiscard]] Status predict_top(double t, double dt, View x, MutableView out) noexcept;
   [[nodiscard]] Point point(double t, View x) noexcept;
+  [[nodiscard]] int entry_of(int output) const noexcept;
   // a_ with its independent entries s, after close().
   void fill_accelerations(View x, View s) noexcept;
   // A = ∂(ż, s)/∂(z, ż, input biases), after solve() at x.

@@ -43,6 +43,7 @@ Result<std::vector<Pose>> poses(KinematicObserver& observer,
     return notes;
   }
   std::vector<int> outputs;
+  outputs.reserve(inputs.size());
   for (const KinematicChannel& c : inputs) outputs.push_back(find_output(m, c.name));
   const size_t count = std::min(motion.t.size(), static_cast<size_t>(std::max(samples, 3)));
   std::vector<Pose> list;

@@ -19,6 +19,7 @@ std::vector<double> lanczos_weights(int points, int degree, int order, int at) {
   double factor = std::pow(half, -order);
   for (int j = 2; j <= order; ++j) factor *= j;
   std::vector<double> w;
+  w.reserve(static_cast<size_t>(points));
   for (int k = 0; k < points; ++k) w.push_back(factor * inverse(order, k));
   return w;
 }

@@ -2,7 +2,7 @@
 #include "panto/estimation/force_observer.hpp"
 #include "tests/allocation_counter.hpp"
 #include "tests/estimation/kinematic_case.hpp"
-#include "tests/estimation/slider_crank_ts1.hpp"
+#include "validation/papers/palomba/offset_slider_crank.hpp"
 
 namespace panto {
 namespace {
@@ -46,11 +46,11 @@ struct Course {
   std::vector<double> kinematic, unknown;
 };
 Course run(const Model& model, const std::string& filter, const ForceSettings& settings,
-        double torque_noise, bool stamps) {
+           double torque_noise, bool stamps) {
   auto second = ForceObserver::create(model, nominal(model), settings);
   if (!second.ok()) throw std::runtime_error(second.diagnostics().text());
   TwoStageObserver o(kinematic(model, filter), std::move(*second));
-  test::OffsetSliderCrank crank;
+  validation::palomba::OffsetSliderCrank crank;
   Course out;
   const std::vector<double> q0{0.5, -0.6, 0.85}, v0{6, 0, 0};
   EXPECT_EQ(o.kinematic().start(0, q0, v0, std::vector{0.0}), Status::kOk);

@@ -1,7 +1,7 @@
 // Forces from a motion, against closed forms: the offset slider-crank in one coordinate, a payload by the weight it adds.
 #include "panto/estimation/force_observer.hpp"
 #include "tests/estimation/kinematic_case.hpp"
-#include "tests/estimation/slider_crank_ts1.hpp"
+#include "validation/papers/palomba/offset_slider_crank.hpp"
 
 namespace panto {
 namespace {
@@ -27,7 +27,7 @@ ForceSettings slider_crank(ForceForm form) {
 struct Motion {
   std::vector<double> q = std::vector<double>(3), v = q, a = q;
   Motion(const Model& model, double th, double rate, double acceleration) {
-    test::OffsetSliderCrank crank;
+    validation::palomba::OffsetSliderCrank crank;
     crank.at(th);
     const auto w = Workspace::create(model, nominal(model));
     q = {th, crank.phi - th, crank.slider};
@@ -44,7 +44,7 @@ TEST(SliderCrankForces, AreThoseOfTheOneCoordinateEquation) {
   const auto model = test::zoo_model("slider_crank");
   const auto f12 = made(*model, slider_crank(ForceForm::kF12)),
              f21 = made(*model, slider_crank(ForceForm::kF21));
-  test::OffsetSliderCrank crank;
+  validation::palomba::OffsetSliderCrank crank;
   for (int k = 0; k < 60; ++k) {
     const double th = 0.21 * k - 3, rate = 8 * std::sin(0.3 * k), acceleration = 40 * std::cos(k),
                  force = 50 * std::sin(0.7 * k);
@@ -73,7 +73,7 @@ TEST(SliderCrankForces, GoOnByThemselvesAtDeadCentres) {
   s.leave = 0.04;
   s.measured_walk = 1e3;  // the torque is what its readings say
   const auto o = made(*model, s);
-  test::OffsetSliderCrank crank;
+  validation::palomba::OffsetSliderCrank crank;
   const double force = 30, rate = 6;
   int entered = 0;
   bool zone = false;

@@ -27,7 +27,8 @@ TEST_P(Papers, AreReproducedOrExplained) {
 INSTANTIATE_TEST_SUITE_P(All, Papers, ::testing::ValuesIn(cases().begin(), cases().end()),
                          [](const auto& one) {
                            std::string name = std::string(one.param.key) + "_" + one.param.item;
-                           std::replace(name.begin(), name.end(), '-', '_');
+                           for (char& c : name)
+                             if (c == '-' || c == '.') c = '_';
                            return name;
                          });
 

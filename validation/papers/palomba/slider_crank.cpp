@@ -15,39 +15,13 @@
 
 #include <array>
 
+#include "validation/papers/palomba/offset_slider_crank.hpp"
 #include "validation/support.hpp"
 
 namespace panto::validation::palomba {
 namespace {
 
 constexpr double kShare = 1e-10;
-
-struct SliderCrank {
-  double mc, mr, ms, c, r, h, g;
-  struct Acceleration {
-    double theta, slider;
-  };
-  [[nodiscard]] Acceleration at(double th, double th_dot, double torque, double force) const {
-    const double w = c * std::sin(th) - h;
-    const double D = std::sqrt(r * r - w * w);
-    const double phi = std::asin(-w / r);
-    const double p1 = -c * std::cos(th) / D;  // φ′
-    const double p2 = (c * std::sin(th) + r * std::sin(phi) * p1 * p1) / D;
-    const double x1 = -c * std::sin(th) - r * std::sin(phi) * p1;
-    const double x2 = -c * std::cos(th) - r * (std::cos(phi) * p1 * p1 + std::sin(phi) * p2);
-    const double xg1 = -c * std::sin(th) - 0.5 * r * std::sin(phi) * p1;
-    const double yg1 = c * std::cos(th) + 0.5 * r * std::cos(phi) * p1;
-    const double xg2 = -c * std::cos(th) - 0.5 * r * (std::cos(phi) * p1 * p1 + std::sin(phi) * p2);
-    const double yg2 =
-        -c * std::sin(th) + 0.5 * r * (-std::sin(phi) * p1 * p1 + std::cos(phi) * p2);
-    const double I =
-        mc * c * c / 3 + mr * r * r / 12 * p1 * p1 + mr * (xg1 * xg1 + yg1 * yg1) + ms * x1 * x1;
-    const double half_dI = mr * r * r / 12 * p1 * p2 + mr * (xg1 * xg2 + yg1 * yg2) + ms * x1 * x2;
-    const double dV = g * (0.5 * mc * c * std::cos(th) + mr * yg1);
-    const double th_ddot = (torque + force * x1 - dV - half_dI * th_dot * th_dot) / I;
-    return {th_ddot, x1 * th_ddot + x2 * th_dot * th_dot};
-  }
-};
 
 std::vector<double> times(double until, int count) {
   std::vector<double> t;
@@ -71,7 +45,7 @@ void add_rows(std::vector<Row>& rows, const std::string& name, const std::string
                   unit, kShare * scale, ""});
 }
 
-Result<std::vector<Row>> with_parameters(const char* label, const SliderCrank& s,
+Result<std::vector<Row>> with_parameters(const char* label, OffsetSliderCrank s,
                                          std::span<const Override> overrides) {
   const Result<Loaded> loaded = load_model("slider_crank", overrides);
   if (!loaded.ok()) return loaded.diagnostics();
@@ -83,9 +57,9 @@ Result<std::vector<Row>> with_parameters(const char* label, const SliderCrank& s
   const auto& force = output(*run, "slider_force");
   std::vector<double> theta, slider;
   for (size_t i = 0; i < run->t.size(); ++i) {
-    const auto a = s.at(th[i], th_dot[i], torque[i], force[i]);
-    theta.push_back(a.theta);
-    slider.push_back(a.slider);
+    s.at(th[i]);
+    theta.push_back(s.acceleration(th_dot[i], torque[i], force[i]));
+    slider.push_back(s.slider_acceleration(th_dot[i], theta.back()));
   }
   const auto dof = static_cast<size_t>(find_dof(*loaded->model, "theta"));
   constexpr std::array<size_t, 3> kShown{0, 125, 500};

@@ -1,9 +1,10 @@
-// The offset slider-crank of Palomba's test TS-I in closed form: one coordinate θ, crank torque T and slider force F.
+// The offset slider-crank of Palomba's test TS-I in closed form: one coordinate θ, crank torque T and slider force F. Uniform bars, slider along +x at
+// height h:  I(θ) θ̈ + I′(θ)/2 θ̇² + V′(θ) = T + F x_s′(θ).
 #pragma once
 
 #include <cmath>
 
-namespace panto::test {
+namespace panto::validation::palomba {
 
 struct OffsetSliderCrank {
   double mc = 1.872, mr = 3.744, ms = 1.2, c = 0.3, r = 0.6, h = 0.05, g = 9.81;
@@ -28,12 +29,15 @@ struct OffsetSliderCrank {
     weight = g * (0.5 * mc * c * std::cos(th) + mr * yg1);
   }
   // f12, after at().
-  [[nodiscard]] double torque(double rate, double acceleration, double force) const {
-    return inertia * acceleration + half_slope * rate * rate + weight - force * x1;
+  [[nodiscard]] double torque(double rate, double theta_ddot, double force) const {
+    return inertia * theta_ddot + half_slope * rate * rate + weight - force * x1;
   }
-  [[nodiscard]] double slider_acceleration(double rate, double acceleration) const {
-    return x1 * acceleration + x2 * rate * rate;
+  [[nodiscard]] double acceleration(double rate, double torque, double force) const {
+    return (torque + force * x1 - weight - half_slope * rate * rate) / inertia;
+  }
+  [[nodiscard]] double slider_acceleration(double rate, double theta_ddot) const {
+    return x1 * theta_ddot + x2 * rate * rate;
   }
 };
 
-}  // namespace panto::test
+}  // namespace panto::validation::palomba
