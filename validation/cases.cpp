@@ -25,6 +25,7 @@ Rows a05();
 }  // namespace iftomm
 namespace palomba {
 Rows fig2_3();
+Rows fig3_14();
 Rows kinematic_observer();
 Rows slider_crank();
 Rows table3_4();
@@ -71,6 +72,8 @@ std::span<const Case> cases() {
       Case{"iftomm", "A05", "Flyball governor, stiff", iftomm::a05},
       Case{"palomba", "fig2.3", "Slider-crank by kinematics alone, through its dead centres",
            palomba::fig2_3},
+      Case{"palomba", "fig3.14", "Digging forces and payload of an excavator arm",
+           palomba::fig3_14},
       Case{"palomba", "kinematic_observer", "Slider-crank kinematics (2.23) of test KKF-I",
            palomba::kinematic_observer},
       Case{"palomba", "slider_crank",
