@@ -167,8 +167,9 @@ Result<std::vector<Row>> fig3_14() {
   for (Row& r : rows)
     if (!r.reproduced())
       r.note =
-          "vertical digging force and payload act at nearly the same place: only their bandwidths "
-          "tell them apart";
+          "not examined; vertical digging force and payload act at nearly the same place, and "
+          "little "
+          "but their bandwidths tells them apart";
   return rows;
 }
 
