@@ -351,7 +351,7 @@ Status Mechanism::step(double t, double dt, MutableView x, MutableView out) noex
 // states is nearly theirs; Newton where that does not contract (stiff mechanisms).
 Status Mechanism::trapezoidal(double t, double dt, MutableView x, MutableView out) noexcept {
   const double h = 0.5 * dt;
-  const View v0 = v(x), a0 = a(x);
+  const View a0 = a(x);
   const auto zv = workspace_.independent_speeds();
   for (int i = 0; i < nv_; ++i) acceleration_[at(i)] = a0[at(i)] + trend_[at(i)];
   place(dt, x, out);

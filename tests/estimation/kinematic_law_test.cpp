@@ -1,5 +1,6 @@
 // Systems observed by kinematics: derivatives of every scheme against differences, steps that allocate nothing, and geometry that is all they read.
 #include <algorithm>
+#include <numeric>
 
 #include "panto/estimation/ekf.hpp"
 #include "panto/estimation/sigma.hpp"
@@ -229,8 +230,8 @@ TEST(Kinematics, StepsOfEveryFilterAllocateNothing) {
       c.system->initial_covariance(std::vector{1e-3}, std::vector{1e-3}, std::vector{1e-3}, p0);
       p = p0;
       ASSERT_EQ(filter->start(0, c.x, p0), Status::kOk);
-      std::vector<int> all;
-      for (int i = 0; i < c.system->sensors(); ++i) all.push_back(i);
+      std::vector<int> all(static_cast<size_t>(c.system->sensors()));
+      std::iota(all.begin(), all.end(), 0);
       std::vector<double> y(all.size());
       ASSERT_EQ(c.system->sense(0, c.x, all, y), Status::kOk);
       const auto u = readings(c, 0);

@@ -42,6 +42,7 @@ TEST(Lanczos, IsExactForPolynomialsOfItsDegreeAlsoAtTheEnds) {
 TEST(CausalLanczos, OfLowestDegreeIsTheCentredOneLate) {
   const double h = 1e-3;
   std::vector<double> y;
+  y.reserve(200);
   for (int k = 0; k < 200; ++k)
     y.push_back(std::sin(40 * h * k) + 0.01 * normal(3, 0, static_cast<std::uint64_t>(k)));
   const auto centred = lanczos(y, h, 1, 7, 1);
@@ -60,6 +61,7 @@ TEST(CausalLanczos, OfLowestDegreeIsTheCentredOneLate) {
 TEST(Lanczos, PassesNoiseOfTheSizeOfItsWeights) {
   const double h = 0.01, sigma = 0.003;
   std::vector<double> y;
+  y.reserve(20000);
   for (int k = 0; k < 20000; ++k) y.push_back(sigma * normal(7, 0, static_cast<std::uint64_t>(k)));
   const auto d = lanczos(y, h);
   double square = 0, weights = 0;
