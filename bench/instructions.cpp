@@ -7,6 +7,7 @@
 #include <string>
 
 #include "panto/base/contract.hpp"
+#include "panto/estimation/force_observer.hpp"
 #include "panto/estimation/observer.hpp"
 #include "panto/io/load.hpp"
 #include "panto/mechanics/assembly.hpp"
@@ -56,11 +57,74 @@ int filter_step(const Model& model, const std::string& name) {
   return status == Status::kOk && last == Status::kOk ? 0 : 3;
 }
 
+// One step of a kinematic observer (SS-UKF, acceleration as a state) driven by all accelerometers and corrected by all encoders, and with `forces` of the
+// force observer behind it: the first half of the model's inputs measured, the others unknown.
+int kinematic_step(const Model& model, bool forces) {
+  std::vector<KinematicChannel> inputs, sensors;
+  for (const Sensor& s : model.sensors) {
+    KinematicChannel c;
+    c.name = model.outputs[static_cast<size_t>(s.output)].name;
+    if (s.type == "encoder") sensors.push_back(c);
+    if (s.type == "accelerometer") inputs.push_back(c);
+  }
+  KinematicSettings settings;
+  settings.system.top = TopState::kCombined;
+  settings.system.noise.top = {100};
+  auto first = KinematicObserver::create(model, nominal(model), settings, inputs, sensors);
+  if (!first) {
+    std::fputs(first.diagnostics().text().c_str(), stderr);
+    return 2;
+  }
+  ForceSettings f;
+  const size_t measured = forces ? model.inputs.size() / 2 : 0;
+  f.unknown.resize(measured);
+  for (size_t i = 0; i < measured; ++i) {
+    KinematicChannel c;
+    c.name = model.inputs[i].name;
+    c.sigma = 1;
+    f.measured.push_back(c);
+    f.unknown[i].name = model.inputs[measured + i].name;
+  }
+  std::unique_ptr<TwoStageObserver> both;
+  KinematicObserver& kinematic = **first;
+  std::vector<double> u(inputs.size(), 0.1), y(sensors.size()), t(measured, 1.0);
+  if (kinematic.start(0, u) != Status::kOk) return 3;
+  if (forces) {
+    auto second = ForceObserver::create(model, nominal(model), f);
+    if (!second) {
+      std::fputs(second.diagnostics().text().c_str(), stderr);
+      return 2;
+    }
+    both = std::make_unique<TwoStageObserver>(std::move(*first), std::move(*second));
+    if (both->start(t) != Status::kOk) return 3;
+  }
+  std::vector<double> x(kinematic.filter().state().size());
+  std::vector<int> which(sensors.size());
+  for (size_t i = 0; i < which.size(); ++i) which[i] = static_cast<int>(i);
+  const auto step = [&](int k, bool counted) {
+    std::copy(kinematic.filter().state().begin(), kinematic.filter().state().end(), x.begin());
+    (void)kinematic.system().sense(kinematic.time(), x, which, y);
+    for (double& e : y) e += 0.003;
+    if (counted) CALLGRIND_START_INSTRUMENTATION;
+    if (both)
+      both->step(0.001 * k, u, y, t);
+    else
+      kinematic.step(0.001 * k, u, y);
+    if (counted) CALLGRIND_STOP_INSTRUMENTATION;
+    return kinematic.report().status == Status::kOk && !kinematic.report().zone;
+  };
+  bool good = true;
+  for (int k = 1; k <= 50; ++k) good = step(k, false) && good;
+  return step(51, true) && good ? 0 : 3;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: instructions MODEL[:N] residual|tangent|forward|FILTER\n");
+    std::fprintf(
+        stderr,
+        "usage: instructions MODEL[:N] residual|tangent|forward|kinematic|two_stage|FILTER\n");
     return 1;
   }
   std::string name = argv[1];
@@ -77,6 +141,8 @@ int main(int argc, char** argv) {
   }
   for (const FilterInfo& f : filters())
     if (f.name == operation) return filter_step(*model, operation);
+  if (operation == "kinematic" || operation == "two_stage")
+    return kinematic_step(*model, operation == "two_stage");
   const auto ws = Workspace::create(*model, nominal(*model));
   const Result<AssembledState> start = assemble(*ws);
   if (!start) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kWorn = 0.1;  // of the best conditioning since the choice
 constexpr int kIterationLimit = 40;
-constexpr double kFixedPoint = 1e-14;  // of the trapezoidal iteration, relative
+constexpr double kFixedPoint = 1e-12;  // of the trapezoidal iteration, relative
 constexpr double kRoundOff = 1e-14;    // a pivot of SᵀWS this far below its diagonal entry
 constexpr double kDifference = 1e-5;   // of central differences
 
@@ -76,6 +76,7 @@ KinematicSystem::KinematicSystem(Workspace& workspace, std::vector<InputSensor> 
   for (auto* v : {&k1_, &k2_, &k3_, &k4_}) v->assign(nv + nz, 0.0);
   for (auto* v : {&w_, &w_minus_}) v->assign(at(n_), 0.0);
   noise_q_.assign(at(nq_), 0.0);
+  pose_q_ = noise_q_;
   outputs_.reserve(sensors_.size());
   dofs_.reserve(nz);
   const int e = base_ + nbu_, rows = std::max(m_, static_cast<int>(sensors_.size()));
@@ -139,7 +140,7 @@ std::vector<std::string> KinematicSystem::names() const {
 void KinematicSystem::set_inputs(View begin, View end) noexcept {
   std::copy(begin.begin(), begin.end(), begin_.begin());
   std::copy(end.begin(), end.end(), end_.begin());
-  noise_known_ = false;
+  noise_known_ = pose_known_ = false;
   if (speeds_by_inputs()) stamp_ += 1;
 }
 
@@ -153,7 +154,7 @@ View KinematicSystem::inputs_at(double share) noexcept {
 }
 
 void KinematicSystem::forget() noexcept {
-  worn_ = noise_known_ = false;
+  worn_ = noise_known_ = pose_known_ = false;
   best_conditioning_ = workspace_.conditioning();
   stamp_ += 1;
 }
@@ -205,6 +206,7 @@ Status KinematicSystem::close(double t, MutableView x) noexcept {
   }
   const Status moving = workspace_.close_velocities(t, {}, v);
   if (moving != Status::kOk) return moving;
+  near_ = true;
   stamp_ += 1;
   x[at(at_level_)] = 1;
   x[at(at_level_ + 1)] = stamp_;
@@ -219,11 +221,15 @@ void KinematicSystem::move(View x, View w, MutableView out) noexcept {
   if (out.data() != x.data()) std::copy(x.begin(), x.end(), out.begin());
   out[at(at_level_)] = 0;
   const auto z = workspace_.independent_speeds();
-  std::fill(step_.begin(), step_.end(), 0.0);
-  for (int i = 0; i < nz_; ++i) step_[at(z[at(i)])] = w[at(i)];
-  // Dependent coordinates follow along the tangent where the workspace knows it: a better start for closing the loops.
-  if (nz_ < nv_ && present(x)) workspace_.complete(Level::kPosition, {}, step_);
-  workspace_.move(out.first(at(nq_)), step_);
+  bool turned = false;
+  for (int i = 0; i < nz_; ++i) turned = turned || w[at(i)] != 0;
+  if (turned) {
+    std::fill(step_.begin(), step_.end(), 0.0);
+    for (int i = 0; i < nz_; ++i) step_[at(z[at(i)])] = w[at(i)];
+    // Dependent coordinates follow along the tangent of the last closed state: a better start for closing the loops.
+    if (nz_ < nv_ && near_) workspace_.complete(Level::kPosition, {}, step_);
+    workspace_.move(out.first(at(nq_)), step_);
+  }
   if (options_.order == 2)
     for (int i = 0; i < nz_; ++i) out[speed_at(i)] += w[at(nz_ + i)];
   for (int i = base_; i < n_; ++i) out[at(at_top_ + i - base_)] += w[at(i)];
@@ -241,39 +247,25 @@ void KinematicSystem::difference(View a, View b, MutableView w) noexcept {
 
 // ---- what the inputs say (OBS-14) ----------------------------------------------------------------------------------------------------
 
-// s = argmin |W^½ (S s - (u - b - γ))|, γ: what the inputs read with s = 0. The normal matrix is kept factorised.
-bool KinematicSystem::solve(View x, View u) noexcept {
-  const auto z = workspace_.independent_speeds();
+// S, SᵀWS factorised and S⁺ = (SᵀWS)⁻¹SᵀW; false: singular.
+bool KinematicSystem::solve_pose(View x, View u) noexcept {
   const size_t nz = at(nz_), nv = at(nv_);
+  if (pose_known_ && std::equal(pose_q_.begin(), pose_q_.end(), x.begin())) return pose_margin_ > 0;
+  pose_known_ = true;
+  std::copy_n(x.begin(), nq_, pose_q_.begin());
+  pose_margin_ = 0;
+  const auto z = workspace_.independent_speeds();
   for (size_t j = 0; j < nz; ++j) {
     const MutableView column(&basis_[j * nv], nv);
     std::fill(column.begin(), column.end(), 0.0);
     column[at(z[j])] = 1;
     workspace_.complete(Level::kVelocity, {}, column);
   }
-  std::fill(rest_.begin(), rest_.end(), 0.0);
-  if (options_.order == 2) {
-    workspace_.close_accelerations(v(x), {}, {}, rest_);
-  } else {
-    (void)workspace_.close_velocities(0, {}, rest_);
-  }
   std::fill(normal_.begin(), normal_.end(), 0.0);
-  std::fill(s_.begin(), s_.end(), 0.0);
   for (int i = 0; i < m_; ++i) {
-    const int output = inputs_[at(i)].output;
-    workspace_.output_row(output, row_);
-    double rest = 0;
-    if (options_.order == 2) {
-      rest = workspace_.closed_output(output);
-    } else {
-      rest = workspace_.number(workspace_.model().outputs[at(output)].offset);
-      for (size_t k = 0; k < nv; ++k) rest += row_[k] * rest_[k];
-    }
-    const int bias = input_bias_[at(i)];
-    if (bias >= 0) rest += x[at(at_bias_ + bias)];
-    const double sigma = inputs_[at(i)].sigma, reading = u[at(i)];
-    weight_[at(i)] = std::isfinite(reading) ? 1 / (sigma * sigma) : 0;
-    residual_[at(i)] = weight_[at(i)] > 0 ? reading - rest : 0;
+    const double sigma = inputs_[at(i)].sigma;
+    weight_[at(i)] = std::isfinite(u[at(i)]) ? 1 / (sigma * sigma) : 0;
+    workspace_.output_row(inputs_[at(i)].output, row_);
     for (size_t j = 0; j < nz; ++j) {
       double sum = 0;
       const double* column = &basis_[j * nv];
@@ -283,10 +275,8 @@ bool KinematicSystem::solve(View x, View u) noexcept {
     for (int j = 0; j < nz_; ++j) {
       const double weighted = weight_[at(i)] * s_matrix_(i, j);
       for (int k = 0; k <= j; ++k) normal_[at(j * nz_ + k)] += weighted * s_matrix_(i, k);
-      s_[at(j)] += weighted * residual_[at(i)];
     }
   }
-  margin_ = 0;
   for (size_t i = 0; i < nz; ++i) {
     double* row = &normal_[i * nz];
     const double whole = row[i];
@@ -300,20 +290,55 @@ bool KinematicSystem::solve(View x, View u) noexcept {
     if (!(pivot > kRoundOff * whole)) return false;
     row[i] = std::sqrt(pivot);
   }
-  solve_normal(s_.data());
   double squares = 0;
   for (int i = 0; i < m_; ++i) {
-    for (int j = 0; j < nz_; ++j) {
-      pinv_(j, i) = weight_[at(i)] * s_matrix_(i, j);
-      if (weight_[at(i)] > 0) residual_[at(i)] -= s_matrix_(i, j) * s_[at(j)];
-    }
-    solve_normal(pinv_.col(i).data());
-    squares += pinv_.col(i).squaredNorm();
+    double* column = pinv_.col(i).data();
+    for (int j = 0; j < nz_; ++j) column[j] = weight_[at(i)] * s_matrix_(i, j);
+    solve_normal(column);
+    for (int j = 0; j < nz_; ++j) squares += column[j] * column[j];
   }
-  if (!std::isfinite(squares) ||
-      !std::all_of(s_.begin(), s_.end(), [](double e) { return std::isfinite(e); }))
-    return false;
-  margin_ = 1 / std::sqrt(squares);
+  if (!std::isfinite(squares)) return false;
+  pose_margin_ = 1 / std::sqrt(squares);
+  return true;
+}
+
+// s = argmin |W^½ (S s - (u - b - γ))| = S⁺ (u - b - γ), γ: what the inputs read with s = 0.
+bool KinematicSystem::solve(View x, View u) noexcept {
+  margin_ = 0;
+  if (!solve_pose(x, u)) return false;
+  std::fill(rest_.begin(), rest_.end(), 0.0);
+  if (options_.order == 2) {
+    workspace_.close_accelerations(v(x), {}, {}, rest_);
+  } else {
+    (void)workspace_.close_velocities(0, {}, rest_);
+  }
+  std::fill(s_.begin(), s_.end(), 0.0);
+  for (int i = 0; i < m_; ++i) {
+    if (weight_[at(i)] == 0) {
+      residual_[at(i)] = 0;
+      continue;
+    }
+    const int output = inputs_[at(i)].output, bias = input_bias_[at(i)];
+    double rest = 0;
+    if (options_.order == 2) {
+      rest = workspace_.closed_output(output);
+    } else {
+      rest = workspace_.number(workspace_.model().outputs[at(output)].offset);
+      workspace_.output_row(output, row_);
+      for (size_t k = 0; k < at(nv_); ++k) rest += row_[k] * rest_[k];
+    }
+    if (bias >= 0) rest += x[at(at_bias_ + bias)];
+    residual_[at(i)] = u[at(i)] - rest;
+    const double* column = pinv_.col(i).data();
+    for (int j = 0; j < nz_; ++j) s_[at(j)] += column[j] * residual_[at(i)];
+  }
+  for (const double e : s_)
+    if (!std::isfinite(e)) return false;
+  if (m_ > nz_)
+    for (int i = 0; i < m_; ++i)
+      for (int j = 0; j < nz_; ++j)
+        if (weight_[at(i)] > 0) residual_[at(i)] -= s_matrix_(i, j) * s_[at(j)];
+  margin_ = pose_margin_;
   return true;
 }
 
@@ -416,6 +441,11 @@ Status KinematicSystem::step(double t, double dt, MutableView x, MutableView out
 Status KinematicSystem::scheme(double t, double dt, MutableView x, MutableView out) noexcept {
   if (options_.scheme == Scheme::kEuler) {
     advance(x, dt, k1_, out);
+    if (options_.order == 2 && nz_ < nv_) {
+      // Dependent coordinates as the loops bend them while the others go straight on: a better start for closing.
+      for (int i = 0; i < nv_; ++i) step_[at(i)] = 0.5 * dt * dt * rest_[at(i)];
+      workspace_.move(out.first(at(nq_)), step_);
+    }
     return Status::kOk;
   }
   const size_t size = k1_.size();
@@ -950,6 +980,7 @@ double KinematicSystem::innovation(int sensor, double reading, double expected) 
 
 Status KinematicSystem::prepare_frame(double t, MutableView x) noexcept {
   x[at(at_level_)] = 0;
+  pose_known_ = false;
   const Status closed = close(t, x);
   if (closed != Status::kOk) return closed;
   const auto z = workspace_.independent_speeds();
@@ -986,6 +1017,7 @@ Status KinematicSystem::reframe(double t, MutableView x, Eigen::MatrixXd& change
   if (status != Status::kOk) return status;
   workspace_.choose_partition(t, q(x));
   stamp_ += 1;
+  pose_known_ = near_ = false;
   x[at(at_level_)] = 0;
   const auto z = workspace_.independent_speeds();
   if (static_cast<int>(z.size()) != nz_) return Status::kSingular;

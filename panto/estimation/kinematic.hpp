@@ -146,8 +146,9 @@ class KinematicSystem final : public ModelSystem {
   [[nodiscard]] bool speeds_by_inputs() const { return options_.order == 1 && nt_ == 0; }
   // Loops and speeds closed, and the workspace at x.
   [[nodiscard]] Status close(double t, MutableView x) noexcept;
-  // S, S⁺, s and its residuals at x from readings u; after close(). False: not determined, and margin_ is zero.
+  // s and its residuals at x from readings u; after close(). False: not determined, and margin_ is zero.
   [[nodiscard]] bool solve(View x, View u) noexcept;
+  [[nodiscard]] bool solve_pose(View x, View u) noexcept;
   void solve_normal(double* b) const noexcept;
   // close() and solve(); kSingular where the zone begins.
   [[nodiscard]] Status stage(double t, MutableView x, View u) noexcept;
@@ -190,6 +191,10 @@ class KinematicSystem final : public ModelSystem {
   int at_level_ = 0, at_top_ = 0, at_bias_ = 0;
   ReducedTangent motion_;
   bool worn_ = false;
+  bool near_ = false;        // the workspace has been closed since the start
+  bool pose_known_ = false;  // weight_, basis_, S and what follows from it are those at pose_q_
+  double pose_margin_ = 0;
+  std::vector<double> pose_q_;
   double best_conditioning_ = 0, stamp_ = 0, margin_ = 0;
   enum class Zone : std::uint8_t { kDecide, kOutside, kInside } forced_ = Zone::kDecide;
 

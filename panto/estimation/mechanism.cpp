@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kWorn = 0.1;  // of the best conditioning since the choice
 constexpr int kFixedPointLimit = 8, kNewtonLimit = 17;
-constexpr double kRoundOff = 1e-15;  // of coordinates
+constexpr double kRoundOff = 1e-15;       // of coordinates
+constexpr double kPointTolerance = 1e-7;  // of a point's distance from point 0
 
 size_t at(int i) { return static_cast<size_t>(i); }
 
@@ -57,12 +58,13 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
   outside_u_.assign(m.inputs.size(), 0.0);
   lambda_.assign(m.rows.size(), 0.0);
   force_.assign(nv, 0.0);
-  trend_.assign(nv, 0.0);
-  defect_.assign(nv, 0.0);
+  bend_.assign(nv, 0.0);
   speed_.assign(nv, 0.0);
   acceleration_.assign(nv, 0.0);
   for (auto* k : {&k1_, &k2_, &k3_, &k4_}) k->assign(2 * nv, 0.0);
   stage_.assign(at(storage_), 0.0);
+  first_.assign(at(storage_), 0.0);
+  reserve_points(1);
   old_positions_.reserve(nv);
   old_speeds_.reserve(nv);
   outputs_.reserve(sensors_.size());
@@ -93,6 +95,11 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
 }
 
 Mechanism::~Mechanism() = default;
+
+void Mechanism::reserve_points(int count) {
+  trend_.assign(at(count * nv_), 0.0);
+  defect_.assign(at(count * nv_), 0.0);
+}
 
 std::vector<std::string> Mechanism::names() const {
   const Model& m = workspace_.model();
@@ -309,7 +316,7 @@ void Mechanism::bend(double dt, View x, MutableView out) noexcept {
   workspace_.move(out.first(at(nq_)), step_);
 }
 
-Status Mechanism::step(double t, double dt, MutableView x, MutableView out) noexcept {
+Status Mechanism::step_point(int i, double t, double dt, MutableView x, MutableView out) noexcept {
   if (index3_) {
     // The accelerations in x are the plant's own, not the model's: derivatives are taken of a copy.
     if (options_.jacobian != TransitionJacobian::kConstant) {
@@ -321,7 +328,7 @@ Status Mechanism::step(double t, double dt, MutableView x, MutableView out) noex
     std::copy(x.begin(), x.end(), out.begin());
     const auto z = workspace_.independent_speeds();
     std::fill(force_.begin(), force_.end(), 0.0);
-    for (int i = 0; i < nf_; ++i) force_[at(z[at(i)])] = x[at(at_force_ + i)];
+    for (int k = 0; k < nf_; ++k) force_[at(z[at(k)])] = x[at(at_force_ + k)];
     inputs_at(t + dt);
     const Status s =
         index3_->step(t, dt, u_, u_rate_, force_, out.first(at(nq_)), out.subspan(at(nq_), at(nv_)),
@@ -337,7 +344,7 @@ Status Mechanism::step(double t, double dt, MutableView x, MutableView out) noex
   }
   switch (options_.scheme) {
     case Scheme::kTrapezoidal:
-      return trapezoidal(t, dt, x, out);
+      return trapezoidal(i, t, dt, x, out);
     case Scheme::kRungeKutta4:
       return runge_kutta(t, dt, x, out);
     default:
@@ -347,13 +354,18 @@ Status Mechanism::step(double t, double dt, MutableView x, MutableView out) noex
   }
 }
 
-// z1 = z0 + h/2 (ż0 + ż1), ż1 = ż0 + h/2 (z̈0 + z̈1): fixed point, started with the change of acceleration of the last step, which for neighbouring
-// states is nearly theirs; Newton where that does not contract (stiff mechanisms).
-Status Mechanism::trapezoidal(double t, double dt, MutableView x, MutableView out) noexcept {
+// z1 = z0 + h/2 (ż0 + ż1), ż1 = ż0 + h/2 (z̈0 + z̈1): fixed point, started with the change of acceleration of the last step; Newton where that does
+// not contract (stiff mechanisms). Of a point beside the first the difference from it counts, which is small: its error may be a share of that.
+Status Mechanism::trapezoidal(int point, double t, double dt, MutableView x,
+                              MutableView out) noexcept {
   const double h = 0.5 * dt;
-  const View a0 = a(x);
   const auto zv = workspace_.independent_speeds();
-  for (int i = 0; i < nv_; ++i) acceleration_[at(i)] = a0[at(i)] + trend_[at(i)];
+  double tolerance = options_.fixed_point_tolerance;
+  if (point == 0)
+    std::copy(x.begin(), x.end(), first_.begin());
+  else
+    tolerance = std::max(tolerance, kPointTolerance * distance(dt, x));
+  guess(point, x);
   place(dt, x, out);
   double before = 0;
   for (int iteration = 0; iteration < kFixedPointLimit; ++iteration) {
@@ -381,13 +393,36 @@ Status Mechanism::trapezoidal(double t, double dt, MutableView x, MutableView ou
     workspace_.move(out.first(at(nq_)), step_);
     set_done(out, Done::kNothing);
     // What is left after it is smaller by the contraction, about (h²/4) |∂z̈/∂z|; found anew now and then.
-    if (std::min(1.0, 4 * contraction_) * change <= options_.fixed_point_tolerance) {
+    if (std::min(1.0, 4 * contraction_) * change <= tolerance) {
       if (iteration == 0) contraction_ = std::min(1.0, 1.05 * contraction_);
-      keep_guesses(dt, x, out);
+      keep_guesses(point, dt, x, out);
       return Status::kOk;
     }
   }
-  return trapezoidal_newton(t, dt, x, out);
+  return trapezoidal_newton(point, t, dt, x, out);
+}
+
+double Mechanism::distance(double dt, View x) const noexcept {
+  double worst = 0;
+  for (int i : workspace_.independent_positions()) {
+    const size_t k = at(workspace_.coordinate_of(i));
+    worst = std::max(worst, std::abs(x[k] - first_[k]));
+  }
+  for (int i : workspace_.independent_speeds())
+    worst = std::max(worst, dt * std::abs(x[at(nq_ + i)] - first_[at(nq_ + i)]));
+  return worst;
+}
+
+// acceleration_ at the end of the step, and bend_ of the coordinates.
+void Mechanism::guess(int point, View x) noexcept {
+  const View a0 = a(x);
+  for (int i = 0; i < nv_; ++i) {
+    acceleration_[at(i)] = a0[at(i)] + trend_[at(i)];
+    bend_[at(i)] = defect_[at(i)];
+    if (point == 0) continue;
+    acceleration_[at(i)] += trend_[at(point * nv_ + i)];
+    bend_[at(i)] += defect_[at(point * nv_ + i)];
+  }
 }
 
 // out = x moved by the rule with acceleration_ at the end.
@@ -398,30 +433,37 @@ void Mechanism::place(double dt, View x, MutableView out) noexcept {
   for (int i = 0; i < nv_; ++i) {
     const double v1 = v0[at(i)] + h * (a0[at(i)] + acceleration_[at(i)]);
     out[at(nq_ + i)] = v1;
-    step_[at(i)] = h * (v0[at(i)] + v1) + defect_[at(i)];
+    step_[at(i)] = h * (v0[at(i)] + v1) + bend_[at(i)];
   }
   workspace_.move(out.first(at(nq_)), step_);
   set_done(out, Done::kNothing);
 }
 
-void Mechanism::keep_guesses(double dt, View x, View out) noexcept {
+void Mechanism::keep_guesses(int point, double dt, View x, View out) noexcept {
   const double h = 0.5 * dt;
   const View v0 = v(x), a0 = a(x);
   workspace_.difference(q(out), q(x), step_);
   for (int i = 0; i < nv_; ++i) {
     const double a1 = acceleration_[at(i)];
-    trend_[at(i)] = a1 - a0[at(i)];
-    defect_[at(i)] = step_[at(i)] - h * (2 * v0[at(i)] + h * (a0[at(i)] + a1));
+    double trend = a1 - a0[at(i)],
+           defect = step_[at(i)] - h * (2 * v0[at(i)] + h * (a0[at(i)] + a1));
+    if (point > 0) {
+      trend -= trend_[at(i)];
+      defect -= defect_[at(i)];
+    }
+    trend_[at(point * nv_ + i)] = trend;
+    defect_[at(point * nv_ + i)] = defect;
   }
-  for (int i : workspace_.independent_positions()) defect_[at(i)] = 0;
+  for (int i : workspace_.independent_positions()) defect_[at(point * nv_ + i)] = 0;
 }
 
-Status Mechanism::trapezoidal_newton(double t, double dt, MutableView x, MutableView out) noexcept {
+Status Mechanism::trapezoidal_newton(int point, double t, double dt, MutableView x,
+                                     MutableView out) noexcept {
   const double h = 0.5 * dt;
   const View v0 = v(x), a0 = a(x);
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
   forget_guesses();
-  std::copy(a0.begin(), a0.end(), acceleration_.begin());
+  guess(point, x);
   place(dt, x, out);
   for (int iteration = 0; iteration < kNewtonLimit; ++iteration) {
     Status status = accelerate(t + dt, out);
@@ -442,7 +484,7 @@ Status Mechanism::trapezoidal_newton(double t, double dt, MutableView x, Mutable
     }
     if (worst <= options_.fixed_point_tolerance) {
       std::copy(a1.begin(), a1.end(), acceleration_.begin());
-      keep_guesses(dt, x, out);
+      keep_guesses(point, dt, x, out);
       return Status::kOk;
     }
     left_.setIdentity();
@@ -872,13 +914,16 @@ void Mechanism::remember(MutableView out) const noexcept {
 }
 
 bool Mechanism::recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept {
-  std::copy_n(memory.begin(), nv_, trend_.begin());
-  std::copy_n(memory.begin() + nv_, nv_, defect_.begin());
-  contraction_ = memory[at(2 * nv_)];
-  best_conditioning_ = memory[at(2 * nv_ + 1)];
-  worn_ = memory[at(2 * nv_ + 2)] != 0;
+  auto from = memory.begin();
+  for (auto* guesses : {&trend_, &defect_}) {
+    std::copy_n(from, guesses->size(), guesses->begin());
+    from += static_cast<std::ptrdiff_t>(guesses->size());
+  }
+  contraction_ = *from++;
+  best_conditioning_ = *from++;
+  worn_ = *from++ != 0;
   set_done(x, Done::kNothing);
-  const View then = memory.subspan(at(2 * nv_ + 3));
+  const View then(from, memory.end());
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
   if (std::equal(zp.begin(), zp.end(), then.begin()) &&
       std::equal(zv.begin(), zv.end(), then.begin() + np_))

@@ -133,7 +133,12 @@ class Mechanism final : public ModelSystem {
   void move(View x, View w, MutableView out) noexcept override;
   void difference(View a, View b, MutableView w) noexcept override;
   [[nodiscard]] Status settle(double t, MutableView x) noexcept override;
-  [[nodiscard]] Status step(double t, double dt, MutableView x, MutableView out) noexcept override;
+  [[nodiscard]] Status step(double t, double dt, MutableView x, MutableView out) noexcept override {
+    return step_point(0, t, dt, x, out);
+  }
+  void reserve_points(int count) override;
+  [[nodiscard]] Status step_point(int i, double t, double dt, MutableView x,
+                                  MutableView out) noexcept override;
   [[nodiscard]] Status transition(double t, double dt, MutableView x, MutableView out,
                                   Eigen::MatrixXd& f) noexcept override;
   void process_noise(double t, double dt, View x, Eigen::MatrixXd& q) noexcept override;
@@ -146,7 +151,9 @@ class Mechanism final : public ModelSystem {
                                   double expected) const noexcept override;
   [[nodiscard]] bool worn() const noexcept override { return worn_; }
   [[nodiscard]] Status reframe(double t, MutableView x, Eigen::MatrixXd& change) noexcept override;
-  [[nodiscard]] int memory() const override { return 2 * nv_ + 3 + np_ + nz_; }
+  [[nodiscard]] int memory() const override {
+    return static_cast<int>(trend_.size() + defect_.size()) + 3 + np_ + nz_;
+  }
   void forget() noexcept override;
   void remember(MutableView out) const noexcept override;
   bool recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept override;
@@ -163,11 +170,15 @@ class Mechanism final : public ModelSystem {
   [[nodiscard]] bool present(View x) const;
   [[nodiscard]] Status close(double t, MutableView x) noexcept;       // to kVelocities
   [[nodiscard]] Status accelerate(double t, MutableView x) noexcept;  // to kAccelerations
-  [[nodiscard]] Status trapezoidal(double t, double dt, MutableView x, MutableView out) noexcept;
-  [[nodiscard]] Status trapezoidal_newton(double t, double dt, MutableView x,
+  [[nodiscard]] Status trapezoidal(int point, double t, double dt, MutableView x,
+                                   MutableView out) noexcept;
+  [[nodiscard]] Status trapezoidal_newton(int point, double t, double dt, MutableView x,
                                           MutableView out) noexcept;
   void place(double dt, View x, MutableView out) noexcept;
-  void keep_guesses(double dt, View x, View out) noexcept;
+  // Distance of a point from point 0 [of coordinates, after dt].
+  [[nodiscard]] double distance(double dt, View x) const noexcept;
+  void guess(int point, View x) noexcept;
+  void keep_guesses(int point, double dt, View x, View out) noexcept;
   void forget_guesses() noexcept;
   [[nodiscard]] Status runge_kutta(double t, double dt, MutableView x, MutableView out) noexcept;
   // out = x moved by h (ż, z̈) given for all speeds.
@@ -197,9 +208,9 @@ class Mechanism final : public ModelSystem {
   bool near_ = false;  // the workspace has been closed since the start
   double best_conditioning_ = 0;
   double stamp_ = 0;  // of the state that the workspace was last closed at
-  // Of the last trapezoidal step, first guesses of the next: change of acceleration, coordinates beside what the rule gives the dependent ones;
-  // how much an iteration shrinks the error.
-  std::vector<double> trend_, defect_;
+  // Of the last trapezoidal step, first guesses of the next: change of acceleration, coordinates beside what the rule gives the dependent ones (of
+  // point 0, then of the others minus those of point 0); how much an iteration shrinks the error. first_: state of point 0.
+  std::vector<double> trend_, defect_, first_, bend_;
   double contraction_ = 1;
   std::vector<double> step_, u_, u_rate_, outside_u_, lambda_, force_, speed_, acceleration_;
   std::vector<double> k1_, k2_, k3_, k4_, stage_, old_q_, old_v_;

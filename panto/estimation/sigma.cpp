@@ -1,9 +1,8 @@
 #include "panto/estimation/sigma.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "panto/base/contract.hpp"
 
@@ -69,6 +68,17 @@ SigmaFilter::SigmaFilter(System& system, const FilterOptions& options, const Sig
       count_(static_cast<int>(set_.c.cols())),
       columns_(count_ + (set_.from_centre ? 1 : 0)) {
   const auto m = static_cast<Eigen::Index>(std::max(1, system.sensors()));
+  system.reserve_points(count_);
+  // Neighbours differ in the last entries alone where they can: systems find what depends on the first ones unchanged.
+  order_.resize(static_cast<size_t>(count_));
+  std::iota(order_.begin(), order_.end(), 0);
+  const auto first = [&](int i) {
+    int r = 0;
+    while (r < n_ && set_.c(r, i) == 0) ++r;
+    return r;
+  };
+  std::stable_sort(order_.begin() + 1, order_.end(),
+                   [&](int a, int b) { return first(a) > first(b); });
   points_.assign(static_cast<size_t>(2 * count_) * x_.size(), 0.0);
   w_.assign(static_cast<size_t>(n_), 0.0);
   y_.assign(static_cast<size_t>(m), 0.0);
@@ -76,12 +86,12 @@ SigmaFilter::SigmaFilter(System& system, const FilterOptions& options, const Sig
   dx_.setZero(n_, columns_);
   dy_.setZero(m, columns_);
   py_.setZero(m, m);
-  pxy_.setZero(n_, m);
   gain_.setZero(n_, m);
   stack_.setZero(n_ + columns_ + m, n_);
   mean_.setZero(n_);
   mean_y_.setZero(m);
   e_.setZero(m);
+  root_ = set_.spread.cwiseSqrt();
   kept_.reserve(static_cast<size_t>(m));
 }
 
@@ -111,17 +121,25 @@ Status SigmaFilter::draw(View x, const Eigen::MatrixXd& factor) noexcept {
 void SigmaFilter::spread() noexcept {
   mean_.setZero();
   dx_.col(0).setZero();
+  double* mean = mean_.data();
   for (int i = 1; i < count_; ++i) {
-    system_.difference(point(i), point(0), w_);
-    for (int r = 0; r < n_; ++r) dx_(r, i) = w_[static_cast<size_t>(r)];
-    mean_ += set_.mean(i) * dx_.col(i);
+    double* d = dx_.col(i).data();
+    system_.difference(point(i), point(0), {d, static_cast<size_t>(n_)});
+    const double w = set_.mean(i);
+    for (int r = 0; r < n_; ++r) mean[r] += w * d[r];
   }
-  for (int i = 0; i < count_; ++i) {
-    if (!set_.from_centre) dx_.col(i) -= mean_;
-    dx_.col(i) *= std::sqrt(set_.spread(i));
-  }
-  if (set_.from_centre) dx_.col(count_) = std::sqrt(set_.centre) * mean_;
-  system_.move(point(0), {mean_.data(), static_cast<size_t>(n_)}, next_);
+  centre(dx_.data(), n_, mean);
+  system_.move(point(0), {mean, static_cast<size_t>(n_)}, next_);
+}
+
+// Columns of deviations from point 0 with their mean, weighted.
+void SigmaFilter::centre(double* d, Eigen::Index stride, const double* mean) const noexcept {
+  for (int i = 0; i < count_; ++i, d += stride)
+    for (Eigen::Index r = 0; r < stride; ++r)
+      d[r] = root_(i) * (set_.from_centre ? d[r] : d[r] - mean[r]);
+  if (!set_.from_centre) return;
+  const double w = std::sqrt(set_.centre);
+  for (Eigen::Index r = 0; r < stride; ++r) d[r] = w * mean[r];
 }
 
 Status SigmaFilter::condense(Eigen::Index columns) noexcept {
@@ -158,9 +176,9 @@ Status SigmaFilter::predict(double dt) noexcept {
   if (status == Status::kOk) status = draw(x_, l_);
   if (status != Status::kOk) return status;
   if (dt > 0) {
-    for (int i = 0; i < count_; ++i) {
+    for (const int i : order_) {
       const MutableView after = point(count_ + i);
-      status = system_.step(t_, dt, point(i), after);
+      status = system_.step_point(i, t_, dt, point(i), after);
       if (status != Status::kOk) return status;
     }
     std::copy(points_.begin() + points_.size() / 2, points_.end(), points_.begin());
@@ -217,7 +235,8 @@ Status SigmaFilter::correct(std::span<const int> sensors, View y) noexcept {
   const auto m = static_cast<Eigen::Index>(sensors.size());
   const auto columns = static_cast<Eigen::Index>(columns_);
   // What the points read, from point 0.
-  mean_y_.head(m).setZero();
+  mean_y_.setZero();
+  dy_.col(0).setZero();
   for (int i = 0; i < count_; ++i) {
     const Status status = system_.sense(t_, point(i), sensors, y_);
     if (status != Status::kOk) return status;
@@ -225,19 +244,13 @@ Status SigmaFilter::correct(std::span<const int> sensors, View y) noexcept {
       const double value = y_[static_cast<size_t>(k)];
       if (i == 0) {
         e_(k) = value;
-        dy_(k, 0) = 0;
       } else {
         dy_(k, i) = value - e_(k);
         mean_y_(k) += set_.mean(i) * dy_(k, i);
       }
     }
   }
-  for (int i = 0; i < count_; ++i)
-    for (Eigen::Index k = 0; k < m; ++k) {
-      if (!set_.from_centre) dy_(k, i) -= mean_y_(k);
-      dy_(k, i) *= std::sqrt(set_.spread(i));
-    }
-  if (set_.from_centre) dy_.col(count_).head(m) = std::sqrt(set_.centre) * mean_y_.head(m);
+  centre(dy_.data(), dy_.rows(), mean_y_.data());
 
   // Readings that pass the gate move to the front.
   kept_.clear();
@@ -258,27 +271,51 @@ Status SigmaFilter::correct(std::span<const int> sensors, View y) noexcept {
     return variance_[static_cast<size_t>(kept_[static_cast<size_t>(k)])];
   };
   if (used > 0) {
-    auto py = py_.topLeftCorner(used, used);
-    auto gain = gain_.leftCols(used);
-    const auto dy = dy_.topRows(used);
-    py.noalias() = dy * dy.transpose();
-    for (Eigen::Index k = 0; k < used; ++k) py(k, k) += noise(k);
-    gain.noalias() = dx_ * dy.transpose();
-    Eigen::LLT<Eigen::Ref<Eigen::MatrixXd>> llt(py);
-    if (llt.info() != Eigen::Success) return Status::kSingular;
-    for (Eigen::Index k = 0; k < used; ++k) innovations_.log_determinant += 2 * std::log(py(k, k));
-    // K = Pxy Py⁻¹
-    py.triangularView<Eigen::Lower>().transpose().solveInPlace<Eigen::OnTheRight>(gain);
-    py.triangularView<Eigen::Lower>().solveInPlace<Eigen::OnTheRight>(gain);
-    mean_.noalias() = gain * e_.head(used);
+    // Py = Dy Dyᵀ + R = L Lᵀ, and the whitened innovation L⁻¹ e.
+    for (Eigen::Index k = 0; k < used; ++k) {
+      for (Eigen::Index l = 0; l <= k; ++l) {
+        double sum = k == l ? noise(k) : 0;
+        for (Eigen::Index i = 0; i < columns; ++i) sum += dy_(k, i) * dy_(l, i);
+        for (Eigen::Index j = 0; j < l; ++j) sum -= py_(k, j) * py_(l, j);
+        if (k != l) {
+          py_(k, l) = sum / py_(l, l);
+        } else if (sum > 0) {
+          py_(k, k) = std::sqrt(sum);
+        } else {
+          return Status::kSingular;
+        }
+      }
+      for (Eigen::Index j = 0; j < k; ++j) e_(k) -= py_(k, j) * e_(j);
+      e_(k) /= py_(k, k);
+      innovations_.nis += e_(k) * e_(k);
+      innovations_.log_determinant += 2 * std::log(py_(k, k));
+    }
+    // Whitened gain G = Pxy L⁻ᵀ, in place of which comes K = G L⁻¹; the correction is G L⁻¹ e.
+    for (Eigen::Index r = 0; r < n_; ++r) {
+      double correction = 0;
+      for (Eigen::Index k = 0; k < used; ++k) {
+        double sum = 0;
+        for (Eigen::Index i = 0; i < columns; ++i) sum += dx_(r, i) * dy_(k, i);
+        for (Eigen::Index j = 0; j < k; ++j) sum -= gain_(r, j) * py_(k, j);
+        gain_(r, k) = sum / py_(k, k);
+        correction += gain_(r, k) * e_(k);
+      }
+      mean_(r) = correction;
+      for (Eigen::Index k = used; k-- > 0;) {
+        double sum = gain_(r, k);
+        for (Eigen::Index j = k + 1; j < used; ++j) sum -= gain_(r, j) * py_(j, k);
+        gain_(r, k) = sum / py_(k, k);
+      }
+    }
     system_.move(next_, {mean_.data(), static_cast<size_t>(n_)}, next_);
-    auto white = e_.head(used);
-    py.triangularView<Eigen::Lower>().solveInPlace(white);
-    innovations_.nis += white.squaredNorm();
     // P⁺ = (D - K Dy)(D - K Dy)ᵀ + Q + K R Kᵀ, a sum of squares.
-    dx_.noalias() -= gain * dy;
-    for (Eigen::Index k = 0; k < used; ++k)
-      stack_.row(columns + n_ + k) = std::sqrt(noise(k)) * gain.col(k).transpose();
+    for (Eigen::Index i = 0; i < columns; ++i)
+      for (Eigen::Index k = 0; k < used; ++k)
+        for (Eigen::Index r = 0; r < n_; ++r) dx_(r, i) -= gain_(r, k) * dy_(k, i);
+    for (Eigen::Index k = 0; k < used; ++k) {
+      const double root = std::sqrt(noise(k));
+      for (Eigen::Index r = 0; r < n_; ++r) stack_(columns + n_ + k, r) = root * gain_(r, k);
+    }
   }
   stack_.topRows(columns) = dx_.transpose();
   stack_.middleRows(columns, n_) = lq_.transpose();

@@ -52,6 +52,7 @@ class SigmaFilter final : public Filter {
   [[nodiscard]] Status draw(View x, const Eigen::MatrixXd& factor) noexcept;
   // Deviations of the points as weighted columns of dx_: D such that their covariance is D Dᵀ; next_ becomes the mean.
   void spread() noexcept;
+  void centre(double* d, Eigen::Index stride, const double* mean) const noexcept;
   // Lower factor of the sum of the first `columns` columns' squares in stack_, into l_ (QR), or p_ then l_.
   [[nodiscard]] Status condense(Eigen::Index columns) noexcept;
 
@@ -59,9 +60,9 @@ class SigmaFilter final : public Filter {
   SigmaPoints set_;
   int n_, count_, columns_;  // columns_: weighted deviations
   std::vector<double> points_, y_, w_;
-  Eigen::MatrixXd l_, p_, lq_, dx_, dy_, py_, pxy_, gain_, stack_, product_;
-  Eigen::VectorXd mean_, mean_y_, e_;
-  std::vector<int> kept_;
+  Eigen::MatrixXd l_, p_, lq_, dx_, dy_, py_, gain_, stack_, product_;
+  Eigen::VectorXd root_, mean_, mean_y_, e_;  // root_: of the weights of deviations
+  std::vector<int> kept_, order_;             // order_: of the points in a prediction
 };
 
 }  // namespace panto

@@ -34,6 +34,14 @@ class System {
   // Settles x at t and moves it to t + dt. out may need settling.
   [[nodiscard]] virtual Status step(double t, double dt, MutableView x,
                                     MutableView out) noexcept = 0;
+  // The same for one of several neighbouring states that are stepped together in every step, first that of i = 0: what is known of the others, and of
+  // this one in the last step, makes it cheaper. After reserve_points().
+  virtual void reserve_points(int count) { (void)count; }
+  [[nodiscard]] virtual Status step_point(int i, double t, double dt, MutableView x,
+                                          MutableView out) noexcept {
+    (void)i;
+    return step(t, dt, x, out);
+  }
   // F = ∂(out ⊖ ·)/∂w of the step just taken from x to out.
   [[nodiscard]] virtual Status transition(double t, double dt, MutableView x, MutableView out,
                                           Eigen::MatrixXd& f) noexcept = 0;

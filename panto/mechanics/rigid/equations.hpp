@@ -3,6 +3,9 @@
 // Cost linear in bodies, elements and depth.
 #pragma once
 
+#include <limits>
+#include <type_traits>
+
 #include "panto/mechanics/rigid/channel.hpp"
 #include "panto/mechanics/rigid/structure.hpp"
 
@@ -45,8 +48,18 @@ struct Equations {
     for (int k = 0; k < m.n_rows(); ++k) coincidence_.push_back(starts_coincidence(m, k));
   }
 
+  // Constants have changed: what was evaluated last is no longer known.
+  void forget() {
+    kin.known = false;
+    signal_t_ = std::numeric_limits<double>::quiet_NaN();
+  }
+
   template <class P>
   void signals_at(const Constants<S, P>& c, double t) {
+    if constexpr (std::is_same_v<T, double>) {
+      if (t == signal_t_) return;
+      signal_t_ = t;
+    }
     for (size_t i = 0; i < signal.size(); ++i) {
       const auto s = c.signal(*kin.model, static_cast<int>(i), t);
       signal[i] = {T(s.value), T(s.rate), T(s.acceleration)};
@@ -234,7 +247,8 @@ struct Equations {
   }
 
  private:
-  std::vector<char> coincidence_;  // per row: starts a coincidence
+  std::vector<char> coincidence_;                               // per row: starts a coincidence
+  double signal_t_ = std::numeric_limits<double>::quiet_NaN();  // that the signals belong to
 
   static void add(Wrench<S, T>& w, const T& f, const Wrench<S, T>& g) {
     w.n += f * g.n;

@@ -2,6 +2,8 @@
 // Body state is kept in world axes at the body origin; accelerations are the classical ones (second derivative of position).
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "panto/mechanics/rigid/constants.hpp"
@@ -48,6 +50,8 @@ struct Kinematics {
   std::vector<FrameState<S, T>> frame_state;  // 0 ground's own, i + 1 frame i
   std::vector<int> channel_frames;            // frames to keep up to date
   std::vector<int> dof_coordinate;            // speed -> coordinate of 1-dof joints, -1 otherwise
+  std::vector<T> at;                          // coordinates that the positions belong to
+  bool known = false;                         // they do: false when constants have changed
   const T* q = nullptr;                       // of the last positions() call
   const T* v = nullptr;
   const T* a = nullptr;
@@ -57,7 +61,8 @@ struct Kinematics {
         body(m.bodies.size() + 1),
         column(static_cast<size_t>(m.nv)),
         frame_state(m.frames.size() + 1),
-        dof_coordinate(static_cast<size_t>(m.nv), -1) {
+        dof_coordinate(static_cast<size_t>(m.nv), -1),
+        at(static_cast<size_t>(m.nq)) {
     BodyState<S, T>& g = body[0];
     g.R = unit();
     g.p = g.d = g.v = g.a = Vec{};
@@ -90,6 +95,11 @@ struct Kinematics {
   template <class P>
   void positions(const Constants<S, P>& c, const T* coordinates) {
     q = coordinates;
+    if constexpr (std::is_same_v<T, double>) {
+      if (known && std::equal(at.begin(), at.end(), coordinates)) return;
+      std::copy_n(coordinates, at.size(), at.begin());
+      known = true;
+    }
     for (size_t i = 0; i < model->joints.size(); ++i) {
       const Joint& j = model->joints[i];
       const BodyState<S, T>& parent = body[static_cast<size_t>(j.parent + 1)];

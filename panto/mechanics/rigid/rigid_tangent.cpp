@@ -140,6 +140,7 @@ void RigidWorkspace<S>::tangent_linear(const Point& x, const Blocks& blocks, Tan
   const int nv = model_.nv, m = model_.n_rows(), nu = model_.nu();
   set_positions(x.q);
   if (blocks.a) {
+    mass_known_ = false;
     mass_.evaluate(eq_.kin, c_);
     mass_.dense(out.r_a);
   }

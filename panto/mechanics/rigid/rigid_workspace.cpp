@@ -60,6 +60,7 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   for (int d : model.preferred) weight_[static_cast<size_t>(d)] = 0.1;
   const auto nv = static_cast<size_t>(model.nv), m = model.rows.size();
   q_.resize(static_cast<size_t>(model.nq));
+  closed_q_ = q_;
   row_.assign(nv, 0.0);
   zero_.assign(std::max(nv, m), 0.0);
   bias_.resize(nv);
@@ -85,6 +86,8 @@ void RigidWorkspace<S>::set_parameters(const Params& params) {
   length_ = 0;
   for (const auto& f : c_.frames) length_ = std::max(length_, std::sqrt(dot(f.r, f.r)));
   if (length_ == 0) length_ = 1;
+  eq_.forget();
+  forget_pose();
 }
 
 template <class S>
@@ -126,6 +129,7 @@ void RigidWorkspace<S>::residual(const Point& x, bool with_outputs, Residual& ou
 template <class S>
 void RigidWorkspace<S>::mass_matrix(View q, Eigen::MatrixXd& mass) {
   set_positions(q);
+  mass_known_ = false;
   mass_.evaluate(eq_.kin, c_);
   mass_.dense(mass);
 }
@@ -341,6 +345,7 @@ void RigidWorkspace<S>::coincidence_jacobian(const Coincidence& c) noexcept {
 
 template <class S>
 void RigidWorkspace<S>::jacobian() noexcept {
+  forget_pose();
   for (const Coincidence& c : structure_.coincidences) coincidence_jacobian(c);
   for (size_t i = 0; i < model_.rows.size(); ++i) {
     if (structure_.in_coincidence[i]) continue;
@@ -432,12 +437,17 @@ template <class S>
 Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
   const int rank = lu_.rank(0);
   eq_.signals_at(c_, t);
+  if (closed_ && t == closed_t_ && std::equal(q.begin(), q.end(), closed_q_.begin())) {
+    set_positions(q);
+    return closed_status_;
+  }
+  forget_pose();
   Status status = Status::kOk;
   double before = std::numeric_limits<double>::infinity();
   for (int iteration = 0;; ++iteration) {
     normalise(q);
     set_positions(q);
-    if (model_.rows.empty()) return Status::kOk;
+    if (model_.rows.empty()) break;
     jacobian();
     double worst = 0;
     for (int i = 0; i < rank; ++i)
@@ -463,7 +473,11 @@ Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
   for (int i : lu_.redundant_rows())
     if (i < model_.n_position_rows &&
         std::abs(eq_.phi[static_cast<size_t>(i)]) > kRedundantTolerance * length_)
-      return Status::kRepartition;
+      status = Status::kRepartition;
+  closed_ = true;
+  closed_status_ = status;
+  closed_t_ = t;
+  std::copy(q.begin(), q.end(), closed_q_.begin());
   return status;
 }
 
@@ -471,6 +485,7 @@ template <class S>
 Status RigidWorkspace<S>::hold_positions(double t, View q) noexcept {
   eq_.signals_at(c_, t);
   set_positions(q);
+  forget_pose();
   if (model_.rows.empty()) return Status::kOk;
   jacobian();
   return lu_.factor(g_);
@@ -514,18 +529,19 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
   x.u = u.empty() ? nullptr : u.data();
   x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
   eq_.forces(c_, x);
-  mass_.evaluate(eq_.kin, c_);
+  if (!mass_known_) mass_.evaluate(eq_.kin, c_);
   double *bias = bias_.data(), *out = a.data();
   const double *r = eq_.r.data(), *added = added_.data();
   for (size_t i = 0; i < nv; ++i) bias[i] = r[i] - added[i];
 
   if (lu_.rank(2) == 0) {
-    if (!mass_.factorise()) return Status::kSingular;
+    if (!mass_known_ && !mass_.factorise()) return Status::kSingular;
     for (size_t i = 0; i < nv; ++i) out[i] = -bias[i];
     mass_.solve(out);
   } else if (!reduced_accelerations(out)) {
     return Status::kSingular;
   }
+  mass_known_ = closed_ && std::equal(closed_q_.begin(), closed_q_.end(), eq_.kin.at.begin());
   for (size_t i = 0; i < nv; ++i)
     if (!std::isfinite(out[i])) return Status::kNotFinite;
   return Status::kOk;
@@ -579,40 +595,43 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
   for (size_t i = 0; i < rank; ++i) a[columns[i]] = right[i];
   mass_.multiply(a, force);
   for (size_t i = 0; i < nv; ++i) force[i] += bias[i];
-  // R, M R, RᵀMR and -Rᵀ(M c + bias)
-  for (size_t z = 0; z < nz; ++z) {
-    for (size_t i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
-    lu_.solve(2, right);
-    double *column = &basis_[z * nv], *product = &mass_basis_[z * nv];
-    for (size_t i = 0; i < nv; ++i) column[i] = 0;
-    for (size_t i = 0; i < rank; ++i) column[columns[i]] = right[i];
-    column[free[z]] = 1;
-    mass_.multiply(column, product);
-    for (size_t y = 0; y <= z; ++y) {
-      const double* other = &basis_[y * nv];
-      double sum = 0;
-      for (size_t i = 0; i < nv; ++i) sum += other[i] * product[i];
-      reduced[z * nz + y] = sum;
+  if (!mass_known_) {
+    // R, M R and RᵀMR
+    for (size_t z = 0; z < nz; ++z) {
+      for (size_t i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
+      lu_.solve(2, right);
+      double *column = &basis_[z * nv], *product = &mass_basis_[z * nv];
+      for (size_t i = 0; i < nv; ++i) column[i] = 0;
+      for (size_t i = 0; i < rank; ++i) column[columns[i]] = right[i];
+      column[free[z]] = 1;
+      mass_.multiply(column, product);
+      for (size_t y = 0; y <= z; ++y) {
+        const double* other = &basis_[y * nv];
+        double sum = 0;
+        for (size_t i = 0; i < nv; ++i) sum += other[i] * product[i];
+        reduced[z * nz + y] = sum;
+      }
     }
-    double sum = 0;
-    for (size_t i = 0; i < nv; ++i) sum -= column[i] * force[i];
-    z_force[z] = sum;
+    // Its Cholesky factor, lower triangle by rows.
+    for (size_t i = 0; i < nz; ++i) {
+      double* row = reduced + i * nz;
+      for (size_t j = 0; j < i; ++j) {
+        double s = row[j];
+        for (size_t k = 0; k < j; ++k) s -= row[k] * reduced[j * nz + k];
+        row[j] = s / reduced[j * nz + j];
+      }
+      double s = row[i];
+      for (size_t k = 0; k < i; ++k) s -= row[k] * row[k];
+      if (!(s > kMassless * row[i])) return false;
+      row[i] = std::sqrt(s);
+    }
   }
-  // Cholesky of the reduced mass matrix, lower triangle by rows.
+  // -Rᵀ(M c + bias), solved for.
   for (size_t i = 0; i < nz; ++i) {
-    double* row = reduced + i * nz;
-    for (size_t j = 0; j < i; ++j) {
-      double s = row[j];
-      for (size_t k = 0; k < j; ++k) s -= row[k] * reduced[j * nz + k];
-      row[j] = s / reduced[j * nz + j];
-    }
-    double s = row[i], f = z_force[i];
-    for (size_t k = 0; k < i; ++k) {
-      s -= row[k] * row[k];
-      f -= row[k] * z_force[k];
-    }
-    if (!(s > kMassless * row[i])) return false;
-    row[i] = std::sqrt(s);
+    const double *column = &basis_[i * nv], *row = reduced + i * nz;
+    double f = 0;
+    for (size_t k = 0; k < nv; ++k) f -= column[k] * force[k];
+    for (size_t k = 0; k < i; ++k) f -= row[k] * z_force[k];
     z_force[i] = f / row[i];
   }
   for (size_t i = nz; i-- > 0;) {
@@ -727,6 +746,7 @@ Status RigidWorkspace<S>::forward_dynamics(const Point& x, Eigen::VectorXd& a,
   Residual r;
   residual(at, false, r);
   Eigen::MatrixXd mass, g;
+  mass_known_ = false;
   mass_.evaluate(eq_.kin, c_);
   mass_.dense(mass);
   constraint_jacobian(x.t, x.q, g);

@@ -77,6 +77,8 @@ class RigidWorkspace final : public Workspace {
   bool reduced_accelerations(double* a) noexcept;  // false: reduced mass matrix not definite
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
+  // What depends on the pose alone is no longer known.
+  void forget_pose() noexcept { closed_ = mass_known_ = false; }
   void find_free_entries() noexcept;
   void jacobian() noexcept;  // g_ and the position rows' φ at the kinematics' positions
   void coincidence_jacobian(const Coincidence& c) noexcept;
@@ -100,6 +102,11 @@ class RigidWorkspace final : public Workspace {
   std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
   StagedLU lu_, old_lu_;
   bool chosen_ = false;
+  // closed_q_ at closed_t_ is the closed pose that g_ and lu_ belong to; mass_known_: so do mass_, basis_, mass_basis_ and the factor reduced_.
+  bool closed_ = false, mass_known_ = false;
+  Status closed_status_ = Status::kOk;
+  double closed_t_ = 0;
+  std::vector<double> closed_q_;
   std::vector<int> free_entry_;
   std::array<int, 3> generic_rank_{0, 0, 0};
   std::vector<double> weight_;
