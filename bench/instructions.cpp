@@ -7,6 +7,9 @@
 #include <string>
 
 #include "panto/base/contract.hpp"
+#include "panto/elements/ancf_cable.hpp"
+#include "panto/elements/ancf_shear.hpp"
+#include "panto/elements/beam.hpp"
 #include "panto/estimation/force_observer.hpp"
 #include "panto/estimation/observer.hpp"
 #include "panto/io/load.hpp"
@@ -118,17 +121,54 @@ int kinematic_step(const Model& model, bool forces) {
   return step(51, true) && good ? 0 : 3;
 }
 
+// One evaluation of one element.
+int element(const std::string& operation) {
+  const auto section = rectangle_section(0.1, 0.1);
+  const auto shear = make_ancf_shear(0.4, {2.07e11, 0.3, 7850.0}, section);
+  const auto cable = make_ancf_cable(0.4, 2.07e9, 1.7e6, 78.5);
+  const auto beam = beam_matrices(make_beam(0.4, 2.07e11, 7850.0, section));
+  const Vec2<double> start{0.1, 0.2}, along{0.6, 0.8};
+  AncfShearVector<double> es = straight_ancf_shear(start, along, 0.41);
+  AncfCableVector<double> ec = straight_ancf_cable(start, along, 0.41);
+  const BeamVector<double> r = BeamVector<double>::LinSpaced(1, 2);
+  const BeamMotion<double> motion{turn(0.3), 2.0, 3.0, r, 1e-3 * r, 1e-2 * r, r};
+  AncfShearVector<double> fs;
+  AncfShearMatrix<double> ks;
+  AncfCableVector<double> fc;
+  AncfCableMatrix<double> kc;
+  BeamForce<double> fb;
+  CALLGRIND_START_INSTRUMENTATION;
+  if (operation == "shear_force") {
+    fs = elastic_force(shear, es);
+  } else if (operation == "shear_tangent") {
+    ks = elastic_tangent(shear, es);
+  } else if (operation == "cable_force") {
+    fc = elastic_force(cable, ec);
+  } else if (operation == "cable_tangent") {
+    kc = elastic_tangent(cable, ec);
+  } else if (operation == "beam_inertia") {
+    fb = inertia_force(beam, motion, LinkTerms::kComplete);
+  } else {
+    return 1;
+  }
+  CALLGRIND_STOP_INSTRUMENTATION;
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) {
     std::fprintf(
         stderr,
-        "usage: instructions MODEL[:N] residual|tangent|forward|kinematic|two_stage|FILTER\n");
+        "usage: instructions MODEL[:N] residual|tangent|forward|kinematic|two_stage|FILTER\n"
+        "       instructions element shear_force|shear_tangent|cable_force|cable_tangent|"
+        "beam_inertia\n");
     return 1;
   }
   std::string name = argv[1];
   const std::string operation = argv[2];
+  if (name == "element") return element(operation);
   std::vector<Override> overrides;
   if (const size_t colon = name.find(':'); colon != std::string::npos) {
     overrides.push_back({"N", name.substr(colon + 1)});

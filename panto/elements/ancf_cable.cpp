@@ -3,11 +3,18 @@
 #include <cmath>
 #include <complex>
 
+#include "panto/elements/block.hpp"
 #include "panto/elements/gauss.hpp"
 #include "panto/elements/hermite.hpp"
 #include "panto/numerics/dual.hpp"
 
 namespace panto {
+
+using element_detail::Block;
+using element_detail::outer;
+using element_detail::put;
+using element_detail::transposed;
+
 namespace {
 
 // r′ = 6ξ(1 − ξ) chord + (1 − ξ)(1 − 3ξ) g1 + ξ(3ξ − 2) g2 and L r″ = (6 − 12ξ) chord + (6ξ − 4) g1 + (6ξ − 2) g2, with chord = (r₂ − r₁)/L.
@@ -152,75 +159,47 @@ AncfCableMatrix<double> elastic_tangent(const AncfCableElement<double>& cable,
   const Shape<double> s = shape_of(cable, e);
   const double axial = cable.EA * cable.L, bending = cable.EI / cable.L;
   const double power = exponent(cable.curvature);
-  // Upper triangle of the Hessian by (chord, g1, g2) × (x, y).
-  Eigen::Matrix<double, 6, 6> h = Eigen::Matrix<double, 6, 6>::Zero();
+  const Block one(1, 0, 0, 1), quarter(0, 1, -1, 0), zero = Block::Zero();
+  // Products of chord, g1, g2: 00 01 02 11 12 22.
+  std::array<Block, 6> h{zero, zero, zero, zero, zero, zero};
   for (const CablePoint& p : kAxialPoints) {
     const Vec2<double> a = combined(p.first, s);
     const double inverse = 1.0 / std::sqrt(dot(a, a)), w = p.weight * axial;
-    const double even = w * (1.0 - inverse), along = w * inverse * inverse * inverse;
-    const double xx = even + along * a.x * a.x, xy = along * a.x * a.y,
-                 yy = even + along * a.y * a.y;
-    for (int i = 0; i < 3; ++i)
-      for (int j = i; j < 3; ++j) {
-        const double f = p.first[static_cast<size_t>(i)] * p.first[static_cast<size_t>(j)];
-        h(2 * i, 2 * j) += f * xx;
-        h(2 * i, 2 * j + 1) += f * xy;
-        h(2 * i + 1, 2 * j) += f * xy;
-        h(2 * i + 1, 2 * j + 1) += f * yy;
-      }
+    const Block haa = (w * (1.0 - inverse)) * one + (w * inverse * inverse * inverse) * outer(a, a);
+    for (size_t i = 0, pair = 0; i < 3; ++i)
+      for (size_t j = i; j < 3; ++j, ++pair) h[pair] += (p.first[i] * p.first[j]) * haa;
   }
   for (const CablePoint& p : kBendingPoints) {
     const Vec2<double> a = combined(p.first, s), d = combined(p.second, s);
     const double length2 = dot(a, a), w = cross_product(a, d), over = 1.0 / length2;
-    const double scale = inverse_power(cable.curvature, length2), k = w * scale;
-    // Gradient of κ by a and d, then weight EI (∇κ ∇κᵀ + κ ∇²κ).
-    const double shrink = 2.0 * power * over;
+    const double scale = inverse_power(cable.curvature, length2), shrink = 2.0 * power * over;
+    // κ = w s^(−p): weight EI (∇κ ∇κᵀ + κ ∇²κ), with ∇w = (wa, wd) and ∂²w/∂a∂d = (0 1; −1 0).
     const Vec2<double> wa{d.y, -d.x}, wd{-a.y, a.x};
     const Vec2<double> ka = scale * (wa - (shrink * w) * a), kd = scale * wd;
-    const double weight = p.weight * bending, c = weight * k * scale;
-    const double aat = c * shrink * w * 2.0 * (power + 1.0) * over, even = -c * shrink * w;
-    const double xx = weight * ka.x * ka.x - c * shrink * 2.0 * a.x * wa.x + aat * a.x * a.x + even;
-    const double yy = weight * ka.y * ka.y - c * shrink * 2.0 * a.y * wa.y + aat * a.y * a.y + even;
-    const double xy =
-        weight * ka.x * ka.y - c * shrink * (a.x * wa.y + a.y * wa.x) + aat * a.x * a.y;
-    // Rows a, columns d; ∂²w/∂a∂d = (0 1; −1 0).
-    const double dxx = weight * ka.x * kd.x - c * shrink * a.x * wd.x;
-    const double dxy = weight * ka.x * kd.y - c * shrink * a.x * wd.y + c;
-    const double dyx = weight * ka.y * kd.x - c * shrink * a.y * wd.x - c;
-    const double dyy = weight * ka.y * kd.y - c * shrink * a.y * wd.y;
-    const double exx = weight * kd.x * kd.x, exy = weight * kd.x * kd.y, eyy = weight * kd.y * kd.y;
-    for (int i = 0; i < 3; ++i)
-      for (int j = i; j < 3; ++j) {
-        const double fi = p.first[static_cast<size_t>(i)], fj = p.first[static_cast<size_t>(j)];
-        const double si = p.second[static_cast<size_t>(i)], sj = p.second[static_cast<size_t>(j)];
-        const double ff = fi * fj, fs = fi * sj, sf = si * fj, ss = si * sj;
-        h(2 * i, 2 * j) += ff * xx + (fs + sf) * dxx + ss * exx;
-        h(2 * i, 2 * j + 1) += ff * xy + fs * dxy + sf * dyx + ss * exy;
-        h(2 * i + 1, 2 * j) += ff * xy + fs * dyx + sf * dxy + ss * exy;
-        h(2 * i + 1, 2 * j + 1) += ff * yy + (fs + sf) * dyy + ss * eyy;
-      }
+    const double weight = p.weight * bending, c = weight * w * scale * scale, cs = c * shrink;
+    const Block a_wa = outer(a, wa);
+    const Block haa = weight * outer(ka, ka) - cs * (a_wa + transposed(a_wa)) - (cs * w) * one +
+                      (2.0 * cs * w * (power + 1.0) * over) * outer(a, a);
+    const Block had = weight * outer(ka, kd) - cs * outer(a, wd) + c * quarter;
+    const Block hda = transposed(had), hdd = weight * outer(kd, kd);
+    for (size_t i = 0, pair = 0; i < 3; ++i)
+      for (size_t j = i; j < 3; ++j, ++pair)
+        h[pair] += (p.first[i] * p.first[j]) * haa + (p.first[i] * p.second[j]) * had +
+                   (p.second[i] * p.first[j]) * hda + (p.second[i] * p.second[j]) * hdd;
   }
-  // From chord = (r₂ − r₁)/L to nodal vectors r₁ g₁ r₂ g₂.
+  // From chord = (r₂ − r₁)/L to the nodal vectors r₁, g₁, r₂, g₂.
   const double n = 1.0 / cable.L;
   AncfCableMatrix<double> k;
-  const Eigen::Matrix2d cc = n * n * h.block<2, 2>(0, 0), c1 = n * h.block<2, 2>(0, 2),
-                        c2 = n * h.block<2, 2>(0, 4);
-  k.block<2, 2>(0, 0) = cc;
-  k.block<2, 2>(0, 4) = -cc;
-  k.block<2, 2>(4, 0) = -cc;
-  k.block<2, 2>(4, 4) = cc;
-  k.block<2, 2>(0, 2) = -c1;
-  k.block<2, 2>(2, 0) = -c1.transpose();
-  k.block<2, 2>(4, 2) = c1;
-  k.block<2, 2>(2, 4) = c1.transpose();
-  k.block<2, 2>(0, 6) = -c2;
-  k.block<2, 2>(6, 0) = -c2.transpose();
-  k.block<2, 2>(4, 6) = c2;
-  k.block<2, 2>(6, 4) = c2.transpose();
-  k.block<2, 2>(2, 2) = h.block<2, 2>(2, 2);
-  k.block<2, 2>(2, 6) = h.block<2, 2>(2, 4);
-  k.block<2, 2>(6, 2) = h.block<2, 2>(2, 4).transpose();
-  k.block<2, 2>(6, 6) = h.block<2, 2>(4, 4);
+  put(k, 0, 0, (n * n) * h[0]);
+  put(k, 0, 2, -(n * n) * h[0]);
+  put(k, 2, 2, (n * n) * h[0]);
+  put(k, 0, 1, -n * h[1]);
+  put(k, 2, 1, n * h[1]);
+  put(k, 0, 3, -n * h[2]);
+  put(k, 2, 3, n * h[2]);
+  put(k, 1, 1, h[3]);
+  put(k, 1, 3, h[4]);
+  put(k, 3, 3, h[5]);
   return k;
 }
 

@@ -3,11 +3,18 @@
 #include <cmath>
 #include <complex>
 
+#include "panto/elements/block.hpp"
 #include "panto/elements/gauss.hpp"
 #include "panto/elements/hermite.hpp"
 #include "panto/numerics/dual.hpp"
 
 namespace panto {
+
+using element_detail::Block;
+using element_detail::outer;
+using element_detail::put;
+using element_detail::transposed;
+
 namespace {
 
 // a = 6ξ(1 − ξ) chord + (1 − ξ)(1 − 3ξ) g1 + ξ(3ξ − 2) g2: three vectors instead of four, and rigid translations drop out exactly.
@@ -28,6 +35,7 @@ constexpr std::array<AxisPoint, 5> kAxis = axis_points();
 template <class T>
 struct Shape {
   Vec2<T> chord, g1, g2, c1, c2, b;
+  T Ey1, Ey2;  // thickness strains of the nodes
 };
 template <class P, class T>
 Shape<T> shape_of(const AncfShearElement<P>& beam, const AncfShearVector<T>& e) {
@@ -39,6 +47,8 @@ Shape<T> shape_of(const AncfShearElement<P>& beam, const AncfShearVector<T>& e) 
   s.c1 = {e[4], e[5]};
   s.c2 = {e[10], e[11]};
   s.b = {n * (e[10] - e[4]), n * (e[11] - e[5])};
+  s.Ey1 = 0.5 * dot(s.c1, s.c1) - 0.5;
+  s.Ey2 = 0.5 * dot(s.c2, s.c2) - 0.5;
   return s;
 }
 
@@ -46,6 +56,7 @@ Shape<T> shape_of(const AncfShearElement<P>& beam, const AncfShearVector<T>& e) 
 template <class T>
 struct AtPoint {
   Vec2<T> a, c;
+  Vec2<T> y1, y2;  // weight × these: derivative of the thickness strain by ∂r/∂y of the nodes
   T E0, E1, E2, Ey, ac, bc;  // ε11 = E0 + y E1 + y² E2, ε22 = Ey, 2 ε12 = ac + y bc
   T s0, s1, s2, sy, t0, t1;  // derivatives of the energy per length by them
 };
@@ -57,7 +68,14 @@ AtPoint<T> at_point(const AncfShearElement<P>& k, const Shape<T>& s, const AxisP
   q.E0 = 0.5 * dot(q.a, q.a) - 0.5;
   q.E1 = dot(q.a, s.b);
   q.E2 = 0.5 * dot(s.b, s.b);
-  q.Ey = 0.5 * dot(q.c, q.c) - 0.5;
+  if (k.nodal_thickness) {
+    q.Ey = p.c1 * s.Ey1 + p.c2 * s.Ey2;
+    q.y1 = s.c1;
+    q.y2 = s.c2;
+  } else {
+    q.Ey = 0.5 * dot(q.c, q.c) - 0.5;
+    q.y1 = q.y2 = q.c;
+  }
   q.ac = dot(q.a, q.c);
   q.bc = dot(s.b, q.c);
   q.s0 = k.A11 * q.E0 + k.I11 * q.E2 + k.A12 * q.Ey;
@@ -67,39 +85,6 @@ AtPoint<T> at_point(const AncfShearElement<P>& k, const Shape<T>& s, const AxisP
   q.t0 = k.A33 * q.ac;
   q.t1 = k.I33 * q.bc;
   return q;
-}
-
-// 2 × 2 matrix.
-struct Mat2 {
-  double xx = 0, xy = 0, yx = 0, yy = 0;
-};
-// s 1 + α u vᵀ + β w zᵀ
-Mat2 block(double s, double alpha, const Vec2<double>& u, const Vec2<double>& v, double beta,
-           const Vec2<double>& w, const Vec2<double>& z) {
-  return {s + alpha * u.x * v.x + beta * w.x * z.x, alpha * u.x * v.y + beta * w.x * z.y,
-          alpha * u.y * v.x + beta * w.y * z.x, s + alpha * u.y * v.y + beta * w.y * z.y};
-}
-Mat2 with(Mat2 m, double gamma, const Vec2<double>& u) {
-  return {m.xx + gamma * u.x * u.x, m.xy + gamma * u.x * u.y, m.yx + gamma * u.y * u.x,
-          m.yy + gamma * u.y * u.y};
-}
-void add(Mat2& sum, double w, const Mat2& m) {
-  sum.xx += w * m.xx;
-  sum.xy += w * m.xy;
-  sum.yx += w * m.yx;
-  sum.yy += w * m.yy;
-}
-Mat2 plus(double u, const Mat2& a, double v, const Mat2& b) {
-  return {u * a.xx + v * b.xx, u * a.xy + v * b.xy, u * a.yx + v * b.yx, u * a.yy + v * b.yy};
-}
-Mat2 transposed(const Mat2& a) { return {a.xx, a.yx, a.xy, a.yy}; }
-
-// Nodal vectors: 0 r, 1 ∂r/∂x, 2 ∂r/∂y of the first node, 3, 4, 5 of the second. Writes the block and its mirror.
-void put(AncfShearMatrix<double>& k, int i, int j, const Mat2& m) {
-  k(2 * i, 2 * j) = k(2 * j, 2 * i) = m.xx;
-  k(2 * i, 2 * j + 1) = k(2 * j + 1, 2 * i) = m.xy;
-  k(2 * i + 1, 2 * j) = k(2 * j, 2 * i + 1) = m.yx;
-  k(2 * i + 1, 2 * j + 1) = k(2 * j + 1, 2 * i + 1) = m.yy;
 }
 
 // Angle of a vector Σ weights e and its gradient.
@@ -162,7 +147,8 @@ AncfShearElement<P> make_ancf_shear(const P& length, const AncfMaterial<P>& mate
           normal_off * I,
           coupling_off * I,
           shear * I,
-          normal_off * section.fourth_moment};
+          normal_off * section.fourth_moment,
+          law == AncfLaw::kSplit};
 }
 
 template <class T>
@@ -224,12 +210,12 @@ AncfShearVector<T> elastic_force(const AncfShearElement<P>& beam,
     const AtPoint<T> q = at_point(beam, s, p);
     const Vec2<T> na = p.weight * (q.s0 * q.a + q.s1 * s.b + q.t0 * q.c);
     const Vec2<T> nb = p.weight * (q.s1 * q.a + q.s2 * s.b + q.t1 * q.c);
-    const Vec2<T> nc = p.weight * (q.t0 * q.a + q.t1 * s.b + q.sy * q.c);
+    const Vec2<T> nc = q.t0 * q.a + q.t1 * s.b;
     chord += p.chord * na;
     g1 += p.g1 * na;
     g2 += p.g2 * na;
-    c1 += p.c1 * nc;
-    c2 += p.c2 * nc;
+    c1 += p.weight * p.c1 * (nc + q.sy * q.y1);
+    c2 += p.weight * p.c2 * (nc + q.sy * q.y2);
     b += nb;
   }
   // The length of integration cancels the 1/L of chord and b.
@@ -244,69 +230,76 @@ AncfShearMatrix<double> elastic_tangent(const AncfShearElement<double>& beam,
                                         const AncfShearVector<double>& e) noexcept {
   const Shape<double> s = shape_of(beam, e);
   const Vec2<double>& b = s.b;
-  std::array<Mat2, 6> aa;                 // (chord, g1, g2) pairs 00 01 02 11 12 22
-  std::array<Mat2, 3> ab;                 // chord, g1, g2 with b
-  std::array<std::array<Mat2, 2>, 3> ac;  // chord, g1, g2 with c1, c2
-  std::array<Mat2, 2> bc;                 // b with c1, c2
-  std::array<Mat2, 3> cc;                 // 11 12 22
-  Mat2 bb;
+  const Block one(1, 0, 0, 1), zero = Block::Zero(), b_b = outer(b, b);
+  // Sums over the points: products of chord, g1, g2 (00 01 02 11 12 22), of each with b, with c1 and c2, and of b, c1, c2 among themselves.
+  std::array<Block, 6> aa{zero, zero, zero, zero, zero, zero};
+  std::array<Block, 3> ab{zero, zero, zero}, ac1{zero, zero, zero}, ac2{zero, zero, zero};
+  Block bb = zero, bc1 = zero, bc2 = zero, c11 = zero, c12 = zero, c22 = zero;
   for (const AxisPoint& p : kAxis) {
     const AtPoint<double> q = at_point(beam, s, p);
-    const Mat2 haa = with(block(q.s0, beam.A11, q.a, q.a, beam.I11, b, b), beam.A33, q.c);
-    const Mat2 hab = block(q.s1, beam.I11, q.a, b, beam.I11, b, q.a);
-    const Mat2 hac = block(q.t0, beam.A12, q.a, q.c, beam.A33, q.c, q.a);
-    const Mat2 hbb = with(block(q.s2, beam.I11, q.a, q.a, beam.J11, b, b), beam.I33, q.c);
-    const Mat2 hbc = block(q.t1, beam.I12, b, q.c, beam.I33, q.c, b);
-    const Mat2 hcc = with(block(q.sy, beam.A33, q.a, q.a, beam.I33, b, b), beam.A22, q.c);
-    const std::array<double, 3> w{p.weight * p.chord, p.weight * p.g1, p.weight * p.g2};
-    add(aa[0], w[0] * p.chord, haa);
-    add(aa[1], w[0] * p.g1, haa);
-    add(aa[2], w[0] * p.g2, haa);
-    add(aa[3], w[1] * p.g1, haa);
-    add(aa[4], w[1] * p.g2, haa);
-    add(aa[5], w[2] * p.g2, haa);
+    const Block a_a = outer(q.a, q.a), c_c = outer(q.c, q.c), a_b = outer(q.a, b),
+                c_a = outer(q.c, q.a);
+    const Block haa = q.s0 * one + beam.A11 * a_a + beam.I11 * b_b + beam.A33 * c_c;
+    const Block hab = q.s1 * one + beam.I11 * (a_b + transposed(a_b));
+    const Block hac = q.t0 * one + beam.A33 * c_a;
+    const Block hbc = q.t1 * one + beam.I33 * outer(q.c, b);
+    const Block hcc = beam.A33 * a_a + beam.I33 * b_b;
+    const double w = p.weight, w1 = w * p.c1, w2 = w * p.c2;
+    aa[0] += (w * p.chord * p.chord) * haa;
+    aa[1] += (w * p.chord * p.g1) * haa;
+    aa[2] += (w * p.chord * p.g2) * haa;
+    aa[3] += (w * p.g1 * p.g1) * haa;
+    aa[4] += (w * p.g1 * p.g2) * haa;
+    aa[5] += (w * p.g2 * p.g2) * haa;
+    const Block hac1 = p.c1 * (hac + beam.A12 * outer(q.a, q.y1)),
+                hac2 = p.c2 * (hac + beam.A12 * outer(q.a, q.y2));
+    const std::array<double, 3> wa{w * p.chord, w * p.g1, w * p.g2};
     for (size_t i = 0; i < 3; ++i) {
-      add(ab[i], w[i], hab);
-      add(ac[i][0], w[i] * p.c1, hac);
-      add(ac[i][1], w[i] * p.c2, hac);
+      ab[i] += wa[i] * hab;
+      ac1[i] += wa[i] * hac1;
+      ac2[i] += wa[i] * hac2;
     }
-    add(bb, p.weight, hbb);
-    add(bc[0], p.weight * p.c1, hbc);
-    add(bc[1], p.weight * p.c2, hbc);
-    add(cc[0], p.weight * p.c1 * p.c1, hcc);
-    add(cc[1], p.weight * p.c1 * p.c2, hcc);
-    add(cc[2], p.weight * p.c2 * p.c2, hcc);
+    bb += w * (q.s2 * one + beam.I11 * a_a + beam.J11 * b_b + beam.I33 * c_c);
+    bc1 += w1 * (hbc + beam.I12 * outer(b, q.y1));
+    bc2 += w2 * (hbc + beam.I12 * outer(b, q.y2));
+    c11 += (w1 * p.c1) * (hcc + beam.A22 * outer(q.y1, q.y1));
+    c12 += (w1 * p.c2) * (hcc + beam.A22 * outer(q.y1, q.y2));
+    c22 += (w2 * p.c2) * (hcc + beam.A22 * outer(q.y2, q.y2));
+    // Second derivative of the thickness strain: of each node by itself, or of the vector between them.
+    if (beam.nodal_thickness) {
+      c11 += (w1 * q.sy) * one;
+      c22 += (w2 * q.sy) * one;
+    } else {
+      c11 += (w1 * p.c1 * q.sy) * one;
+      c12 += (w1 * p.c2 * q.sy) * one;
+      c22 += (w2 * p.c2 * q.sy) * one;
+    }
   }
   // From chord = (r₂ − r₁)/L and b = (c₂ − c₁)/L to nodal vectors, times the length of integration.
   const double L = beam.L, n = 1.0 / L;
+  // Nodal vectors: 0 r, 1 ∂r/∂x, 2 ∂r/∂y of the first node, 3, 4, 5 of the second.
   AncfShearMatrix<double> k;
-  put(k, 0, 0, plus(n, aa[0], 0, aa[0]));
-  put(k, 0, 3, plus(-n, aa[0], 0, aa[0]));
-  put(k, 3, 3, plus(n, aa[0], 0, aa[0]));
-  for (size_t i = 0; i < 2; ++i) {  // g1 at nodal vector 1, g2 at 4
-    const int g = i == 0 ? 1 : 4;
-    put(k, 0, g, plus(-1, aa[1 + i], 0, aa[0]));
-    put(k, 3, g, plus(1, aa[1 + i], 0, aa[0]));
-    put(k, g, 2, plus(L, ac[1 + i][0], -1, ab[1 + i]));
-    put(k, g, 5, plus(L, ac[1 + i][1], 1, ab[1 + i]));
-  }
-  put(k, 1, 1, plus(L, aa[3], 0, aa[0]));
-  put(k, 1, 4, plus(L, aa[4], 0, aa[0]));
-  put(k, 4, 4, plus(L, aa[5], 0, aa[0]));
-  put(k, 0, 2, plus(-1, ac[0][0], n, ab[0]));
-  put(k, 0, 5, plus(-1, ac[0][1], -n, ab[0]));
-  put(k, 3, 2, plus(1, ac[0][0], -n, ab[0]));
-  put(k, 3, 5, plus(1, ac[0][1], n, ab[0]));
-  Mat2 k22 = plus(L, cc[0], n, bb), k25 = plus(L, cc[1], -n, bb), k55 = plus(L, cc[2], n, bb);
-  add(k22, -1, bc[0]);
-  add(k22, -1, transposed(bc[0]));
-  add(k25, -1, bc[1]);
-  add(k25, 1, transposed(bc[0]));
-  add(k55, 1, bc[1]);
-  add(k55, 1, transposed(bc[1]));
-  put(k, 2, 2, k22);
-  put(k, 2, 5, k25);
-  put(k, 5, 5, k55);
+  put(k, 0, 0, n * aa[0]);
+  put(k, 0, 3, -n * aa[0]);
+  put(k, 3, 3, n * aa[0]);
+  put(k, 0, 1, -aa[1]);
+  put(k, 3, 1, aa[1]);
+  put(k, 0, 4, -aa[2]);
+  put(k, 3, 4, aa[2]);
+  put(k, 1, 1, L * aa[3]);
+  put(k, 1, 4, L * aa[4]);
+  put(k, 4, 4, L * aa[5]);
+  put(k, 0, 2, n * ab[0] - ac1[0]);
+  put(k, 3, 2, ac1[0] - n * ab[0]);
+  put(k, 0, 5, -n * ab[0] - ac2[0]);
+  put(k, 3, 5, ac2[0] + n * ab[0]);
+  put(k, 1, 2, L * ac1[1] - ab[1]);
+  put(k, 1, 5, L * ac2[1] + ab[1]);
+  put(k, 4, 2, L * ac1[2] - ab[2]);
+  put(k, 4, 5, L * ac2[2] + ab[2]);
+  put(k, 2, 2, L * c11 + n * bb - bc1 - transposed(bc1));
+  put(k, 2, 5, L * c12 - n * bb - bc2 + transposed(bc1));
+  put(k, 5, 5, L * c22 + n * bb + bc2 + transposed(bc2));
   return k;
 }
 

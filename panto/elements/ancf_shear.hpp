@@ -37,6 +37,7 @@ struct AncfShearElement {
   P rhoA{}, rhoI{};
   P A11{}, A12{}, A22{}, A33{};  // axis: normal, coupling, thickness, shear
   P I11{}, I12{}, I33{}, J11{};  // off the axis
+  bool nodal_thickness = false;  // thickness strain linear between its values at the nodes
 };
 
 template <class T>
