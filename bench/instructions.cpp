@@ -2,9 +2,12 @@
 // The count is exact and repeatable, so bench/gates.txt can bound it.
 #include <valgrind/callgrind.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "panto/base/contract.hpp"
 #include "panto/elements/ancf_cable.hpp"
@@ -128,28 +131,37 @@ int element(const std::string& operation) {
   const auto cable = make_ancf_cable(0.4, 2.07e9, 1.7e6, 78.5);
   const auto beam = beam_matrices(make_beam(0.4, 2.07e11, 7850.0, section));
   const Vec2<double> start{0.1, 0.2}, along{0.6, 0.8};
-  AncfShearVector<double> es = straight_ancf_shear(start, along, 0.41);
-  AncfCableVector<double> ec = straight_ancf_cable(start, along, 0.41);
+  const AncfShearVector<double> es = straight_ancf_shear(start, along, 0.41);
+  const AncfCableVector<double> ec = straight_ancf_cable(start, along, 0.41);
   const BeamVector<double> r = BeamVector<double>::LinSpaced(1, 2);
   const BeamMotion<double> motion{turn(0.3), 2.0, 3.0, r, 1e-3 * r, 1e-2 * r, r};
+  constexpr std::array<std::string_view, 5> names{"shear_force", "shear_tangent", "cable_force",
+                                                  "cable_tangent", "beam_inertia"};
+  const auto which = std::find(names.begin(), names.end(), operation) - names.begin();
   AncfShearVector<double> fs;
   AncfShearMatrix<double> ks;
   AncfCableVector<double> fc;
   AncfCableMatrix<double> kc;
   BeamForce<double> fb;
   CALLGRIND_START_INSTRUMENTATION;
-  if (operation == "shear_force") {
-    fs = elastic_force(shear, es);
-  } else if (operation == "shear_tangent") {
-    ks = elastic_tangent(shear, es);
-  } else if (operation == "cable_force") {
-    fc = elastic_force(cable, ec);
-  } else if (operation == "cable_tangent") {
-    kc = elastic_tangent(cable, ec);
-  } else if (operation == "beam_inertia") {
-    fb = inertia_force(beam, motion, LinkTerms::kComplete);
-  } else {
-    return 1;
+  switch (which) {
+    case 0:
+      fs = elastic_force(shear, es);
+      break;
+    case 1:
+      ks = elastic_tangent(shear, es);
+      break;
+    case 2:
+      fc = elastic_force(cable, ec);
+      break;
+    case 3:
+      kc = elastic_tangent(cable, ec);
+      break;
+    case 4:
+      fb = inertia_force(beam, motion, LinkTerms::kComplete);
+      break;
+    default:
+      return 1;
   }
   CALLGRIND_STOP_INSTRUMENTATION;
   return 0;

@@ -1,4 +1,4 @@
-// Planar gradient-deficient ANCF beam of two nodes ("cable"): axial and bending stiffness, no shear (ELM-16 … ELM-19). Eight coordinates e, per node r and
+// Planar gradient-deficient ANCF beam of two nodes ("cable"): axial and bending stiffness, no shear (ELM-16). Eight coordinates e, per node r and
 // ∂r/∂x (global axes); x is the arc length of the straight, unstretched element.
 //
 // paper symbol → code → unit
@@ -15,7 +15,7 @@
 namespace panto {
 
 // What bends: the turn of the tangent per unstretched length, (r′ × r″)/|r′|² (Gerstmayr and Irschik 2008, the strain of geometrically exact beams), or
-// per stretched length, (r′ × r″)/|r′|³ (the geometric curvature, Berzeri and Shabana 2000). They differ by the factor 1 + ε.
+// per stretched length, (r′ × r″)/|r′|³ (the geometric curvature, Berzeri and Shabana 2000). They differ by the factor 1 + ε (ELM-17).
 enum class CableCurvature { kPerUnstretchedLength, kPerStretchedLength };
 
 template <class P>

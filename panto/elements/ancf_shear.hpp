@@ -1,5 +1,5 @@
 // Planar shear-deformable beam of two nodes in absolute nodal coordinates: Omar and Shabana (2001), elastic forces by continuum mechanics
-// (ELM-10 … ELM-14). Twelve coordinates e, per node r, ∂r/∂x, ∂r/∂y (global axes); x along the straight reference axis, y across it.
+// (ELM-10). Twelve coordinates e, per node r, ∂r/∂x, ∂r/∂y (global axes); x along the straight reference axis, y across it.
 //
 // paper symbol → code → unit
 //   e → e → m (r), 1 (gradients)
@@ -18,7 +18,8 @@ namespace panto {
 
 // Stress and strain in the plane, and where Poisson's ratio couples them. The section stretches evenly, so it cannot become the trapezoid that coupled
 // strains want in bending: the bending stiffness of kPlaneStress is EI/(1 − ν²), that of kPlaneStrain EI (1 − ν)/((1 + ν)(1 − 2ν)), on any mesh
-// (Poisson locking). All three are one and the same at ν = 0 and shear factor 1.
+// (Poisson locking). Between sections turned against each other the interpolated ∂r/∂y is too short, which the plain laws count as thickness strain: thin
+// beams on coarse meshes are too stiff (thickness locking). kSplit does neither (ELM-14).
 enum class AncfLaw {
   kSplit,  // coupling (plane stress) on the axis only, E off the axis: bending stiffness EI, axial stiffness EA
   kPlaneStress,  // E/(1 − ν²), ν E/(1 − ν²) everywhere
@@ -61,7 +62,7 @@ AncfShearMatrix<P> mass_matrix(const AncfShearElement<P>& beam) noexcept;
 template <class P>
 AncfShearVector<P> gravity_load(const AncfShearElement<P>& beam, const Vec2<P>& g) noexcept;
 
-// U(e), ∂U/∂e (to be added to the residual) and ∂²U/∂e² (symmetric), exact by five points along the axis and moments of the section (ELM-12 … ELM-14).
+// U(e), ∂U/∂e (to be added to the residual) and ∂²U/∂e² (symmetric), exact by five points along the axis and moments of the section (ELM-13).
 // T holds P: double and double, double and dual, dual and dual.
 template <class P, class T>
 T strain_energy(const AncfShearElement<P>& beam, const AncfShearVector<T>& e) noexcept;

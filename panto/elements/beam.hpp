@@ -1,4 +1,4 @@
-// Planar Euler–Bernoulli beam of two nodes with axial stiffness, nodal coordinates (x, y, rotation) per node (ELM-2 … ELM-9): the element of
+// Planar Euler–Bernoulli beam of two nodes with axial stiffness, nodal coordinates (x, y, rotation) per node (ELM-2): the element of
 // equivalent rigid-link systems (ERLS), whose elastic displacements u live on a moving rigid link.
 //
 // paper symbol (Palomba, ch. 4) → code → unit
@@ -144,6 +144,7 @@ BeamForce<T> elastic_force(const BeamMatrices<P>& m, const Rot2<T>& R, const Bea
 template <class P>
 BeamMatrix<P> erls_gyroscopic_matrix(const BeamMatrices<P>& m, const Rot2<P>& R,
                                      const P& omega) noexcept;
+// Whose Lagrange's equations kComplete is (ELM-9).
 template <class P, class T>
 T kinetic_energy(const BeamMatrices<P>& m, const Rot2<T>& R, const T& omega,
                  const BeamVector<T>& r_dot, const BeamVector<T>& u,

@@ -54,6 +54,22 @@ TEST(AncfLaw, FiniteRigidMotionsStrainNothing) {
   }
 }
 
+TEST(AncfLaw, OnlyRigidMotionsCostNoEnergy) {
+  // Three zero eigenvalues at the straight shape, the rest positive: no mechanism is left by the choice of strains and points.
+  const auto check = [](const auto& tangent) {
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver{Eigen::MatrixXd(tangent)};
+    const Eigen::VectorXd& values = solver.eigenvalues();
+    const double largest = values[values.size() - 1];
+    EXPECT_LT(values.head<3>().cwiseAbs().maxCoeff(), 1e-14 * largest);
+    EXPECT_GT(values[3], 1e-8 * largest);
+  };
+  const Vec2<double> along{0.6, 0.8};
+  for (AncfLaw law : {AncfLaw::kSplit, AncfLaw::kPlaneStress, AncfLaw::kPlaneStrain})
+    check(
+        elastic_tangent(shear(kLength, law), straight_ancf_shear(Vec2<double>{}, along, kLength)));
+  check(elastic_tangent(cable(), straight_ancf_cable(Vec2<double>{}, along, kLength)));
+}
+
 TEST(AncfLaw, EnergyIsBlindToRigidMotionAndForcesTurnWithIt) {
   std::mt19937 random(1);
   const AncfShearVector<double> s =

@@ -203,6 +203,24 @@ TEST(AncfReference, ShearCantileverConvergesAtOrderTwoToReissnersBeamUpToTheThic
   EXPECT_NEAR(order(gap[0], gap[1]), 2, 0.1);
 }
 
+TEST(AncfReference, ShearCantileverUnderASmallLoadMissesAKnownPartOfBending) {
+  // v = (F L³/3EI)(1 − 1/4N²) + F L/κGA: piecewise constant curvature, exact shear.
+  const double nu = 0.3;
+  const auto s = rectangle_section(0.1, 0.2);
+  const double bending = std::pow(kLength, 3) / (3 * kModulus * s.second_moment),
+               sheared = kLength / (5.0 / 6 * kModulus / (2 * (1 + nu)) * s.area);
+  for (int n : {1, 2, 5}) {
+    const auto element = make_ancf_shear(kLength / n, {kModulus, nu, 7850.0}, s);
+    const std::vector<int> clamp{0, 1, 4, 5};
+    const Eigen::MatrixXd k = Chain{n, 6}.assemble<AncfShearMatrix<double>>({elastic_tangent(
+        element, straight_ancf_shear(Vec2<double>{}, Vec2<double>{1, 0}, element.L))});
+    Eigen::VectorXd f = Eigen::VectorXd::Zero(6 * n + 6);
+    f[6 * n + 1] = 1;
+    const Eigen::VectorXd u = test::free_part(k, clamp).ldlt().solve(test::free_part(f, clamp));
+    EXPECT_NEAR(u[6 * n + 1 - 4] / (bending * (1 - 0.25 / (n * n)) + sheared), 1, 1e-9) << n;
+  }
+}
+
 TEST(AncfReference, PlainShearElementLocksByThicknessAndByPoissonsRatio) {
   // Thickness: a thin beam of eight elements, no Poisson's ratio.
   const Tip thin = reissner(0.025, 0);
