@@ -152,8 +152,14 @@ BeamRow<P> strain_row(const BeamElement<P>& beam, const P& xi, const P& y) noexc
 
 template <class P>
 BeamMatrices<P> beam_matrices(const BeamElement<P>& beam) noexcept {
-  return {mass_matrix(beam), stiffness_matrix(beam), gyroscopic_matrix(beam),
-          translation_mass(beam)};
+  const P one(1.0);
+  return {mass_matrix(beam),
+          stiffness_matrix(beam),
+          gyroscopic_matrix(beam),
+          translation_mass(beam),
+          geometric_stiffness(beam, one, one, one),
+          beam.L,
+          beam.EA};
 }
 
 template <class P, class T>
@@ -191,9 +197,17 @@ BeamForce<T> inertia_force(const BeamMatrices<P>& m, const BeamMotion<T>& motion
 
 template <class P, class T>
 BeamForce<T> elastic_force(const BeamMatrices<P>& m, const Rot2<T>& R, const BeamVector<T>& u,
-                           LinkTerms terms) noexcept {
+                           LinkTerms terms, BeamStrain strain) noexcept {
   const BeamVector<T> d = to_local(R, u);
-  const BeamVector<T> f = times(m.K, d);
+  BeamVector<T> f = times(m.K, d);
+  if (strain == BeamStrain::kStiffening) {
+    const BeamVector<T> kd = times(m.unit_tension, d);
+    const T shortening = 0.5 * inner(d, kd);  // ½∫u_y′² dx
+    const T tension = m.EA / m.L * (d[3] - d[0] + shortening);
+    for (int i : kBending) f[i] += tension * kd[i];
+    f[0] -= m.EA / m.L * shortening;
+    f[3] += m.EA / m.L * shortening;
+  }
   BeamForce<T> out;
   out.nodal = to_global(R, f);
   out.link = terms == LinkTerms::kComplete ? T(-inner(f, quarter_turn(d))) : T(0.0);
@@ -230,9 +244,15 @@ T kinetic_energy(const BeamMatrices<P>& m, const Rot2<T>& R, const T& omega,
 }
 
 template <class P, class T>
-T strain_energy(const BeamMatrices<P>& m, const Rot2<T>& R, const BeamVector<T>& u) noexcept {
+T strain_energy(const BeamMatrices<P>& m, const Rot2<T>& R, const BeamVector<T>& u,
+                BeamStrain strain) noexcept {
   const BeamVector<T> d = to_local(R, u);
-  return 0.5 * inner(d, times(m.K, d));
+  T energy = 0.5 * inner(d, times(m.K, d));
+  if (strain == BeamStrain::kStiffening) {
+    const T shortening = 0.5 * inner(d, times(m.unit_tension, d));
+    energy += m.EA / m.L * shortening * (d[3] - d[0] + 0.5 * shortening);
+  }
+  return energy;
 }
 
 template <class P>
@@ -260,15 +280,16 @@ BeamVector<P> gravity_load(const BeamElement<P>& beam, const Vec2<P>& g) noexcep
   template BeamMatrix<P> erls_gyroscopic_matrix(const BeamMatrices<P>&, const Rot2<P>&,        \
                                                 const P&) noexcept;                            \
   template BeamVector<P> gravity_load(const BeamElement<P>&, const Vec2<P>&) noexcept;
-#define PANTO_BEAM_ON(P, T)                                                         \
-  template BeamForce<T> inertia_force(const BeamMatrices<P>&, const BeamMotion<T>&, \
-                                      LinkTerms) noexcept;                          \
-  template BeamForce<T> elastic_force(const BeamMatrices<P>&, const Rot2<T>&,       \
-                                      const BeamVector<T>&, LinkTerms) noexcept;    \
-  template T kinetic_energy(const BeamMatrices<P>&, const Rot2<T>&, const T&,       \
-                            const BeamVector<T>&, const BeamVector<T>&,             \
-                            const BeamVector<T>&) noexcept;                         \
-  template T strain_energy(const BeamMatrices<P>&, const Rot2<T>&, const BeamVector<T>&) noexcept;
+#define PANTO_BEAM_ON(P, T)                                                                  \
+  template BeamForce<T> inertia_force(const BeamMatrices<P>&, const BeamMotion<T>&,          \
+                                      LinkTerms) noexcept;                                   \
+  template BeamForce<T> elastic_force(const BeamMatrices<P>&, const Rot2<T>&,                \
+                                      const BeamVector<T>&, LinkTerms, BeamStrain) noexcept; \
+  template T kinetic_energy(const BeamMatrices<P>&, const Rot2<T>&, const T&,                \
+                            const BeamVector<T>&, const BeamVector<T>&,                      \
+                            const BeamVector<T>&) noexcept;                                  \
+  template T strain_energy(const BeamMatrices<P>&, const Rot2<T>&, const BeamVector<T>&,     \
+                           BeamStrain) noexcept;
 
 // Complex numbers are the independent oracle of the tests.
 using Complex = std::complex<double>;

@@ -107,6 +107,8 @@ template <class P>
 struct BeamMatrices {
   BeamMatrix<P> M, K, G;
   BeamMatrix<P> M_translation;  // without rotary inertia
+  BeamMatrix<P> unit_tension;   // geometric stiffness of the force 1
+  P L{}, EA{};
 };
 template <class P>
 BeamMatrices<P> beam_matrices(const BeamElement<P>& beam) noexcept;
@@ -132,6 +134,11 @@ enum class LinkTerms {
   kComplete,  // all of the moving frame: conserves energy, softens and stiffens with ω²
 };
 
+enum class BeamStrain {
+  kLinear,
+  kStiffening,  // bending shortens: mean axial strain (Δu_x + ½∫u_y′² dx)/L, so a tension stiffens (ELM-20)
+};
+
 // Inertia force (ELM-6), to be added to the residual. T holds P: double and double, double and dual, dual and dual.
 template <class P, class T>
 BeamForce<T> inertia_force(const BeamMatrices<P>& m, const BeamMotion<T>& motion,
@@ -139,7 +146,7 @@ BeamForce<T> inertia_force(const BeamMatrices<P>& m, const BeamMotion<T>& motion
 // Elastic force (ELM-6), to be added to the residual; link is zero in kFirst.
 template <class P, class T>
 BeamForce<T> elastic_force(const BeamMatrices<P>& m, const Rot2<T>& R, const BeamVector<T>& u,
-                           LinkTerms terms) noexcept;
+                           LinkTerms terms, BeamStrain strain = BeamStrain::kLinear) noexcept;
 // M_G = ω Tᵀ (G − M Ĵ) T (ELM-5), for those who assemble matrices.
 template <class P>
 BeamMatrix<P> erls_gyroscopic_matrix(const BeamMatrices<P>& m, const Rot2<P>& R,
@@ -150,6 +157,7 @@ T kinetic_energy(const BeamMatrices<P>& m, const Rot2<T>& R, const T& omega,
                  const BeamVector<T>& r_dot, const BeamVector<T>& u,
                  const BeamVector<T>& u_dot) noexcept;
 template <class P, class T>
-T strain_energy(const BeamMatrices<P>& m, const Rot2<T>& R, const BeamVector<T>& u) noexcept;
+T strain_energy(const BeamMatrices<P>& m, const Rot2<T>& R, const BeamVector<T>& u,
+                BeamStrain strain = BeamStrain::kLinear) noexcept;
 
 }  // namespace panto

@@ -120,18 +120,36 @@ TEST(BeamLaw, KineticEnergyIsTheIntegralOverThePoints) {
 TEST(BeamLaw, ElasticForceIsTheGradientOfTheStrainEnergy) {
   std::mt19937 random(3);
   const auto m = beam_matrices(beam());
-  for (int k = 0; k < 10; ++k) {
-    const Coordinates p = random_vector<kCount>(random, 0.5);
-    const BeamForce<double> f = elastic_force(m, turn(p[2]), elastic(p), LinkTerms::kComplete);
-    Eigen::Vector<double, 7> g;
-    for (int i = 0; i < 7; ++i) {
-      Eigen::Vector<Complex, kCount> z = p.cast<Complex>();
-      z[2 + i] += Complex(0, 1e-40);
-      g[i] = strain_energy(m, turn(z[2]), elastic(z)).imag() / 1e-40;
+  for (BeamStrain strain : {BeamStrain::kLinear, BeamStrain::kStiffening})
+    for (int k = 0; k < 10; ++k) {
+      const Coordinates p = random_vector<kCount>(random, 0.5);
+      const BeamForce<double> f =
+          elastic_force(m, turn(p[2]), elastic(p), LinkTerms::kComplete, strain);
+      Eigen::Vector<double, 7> g;
+      for (int i = 0; i < 7; ++i) {
+        Eigen::Vector<Complex, kCount> z = p.cast<Complex>();
+        z[2 + i] += Complex(0, 1e-40);
+        g[i] = strain_energy(m, turn(z[2]), elastic(z), strain).imag() / 1e-40;
+      }
+      EXPECT_LT((f.nodal - g.tail<6>()).norm(), 1e-12 * g.norm());
+      EXPECT_NEAR(f.link, g[0], 1e-12 * g.norm());
     }
-    EXPECT_LT((f.nodal - g.tail<6>()).norm(), 1e-12 * g.norm());
-    EXPECT_NEAR(f.link, g[0], 1e-12 * g.norm());
+}
+
+TEST(BeamLaw, StiffeningStrainEnergyIsThatOfTheMeanStrain) {
+  std::mt19937 random(8);
+  const auto element = beam();
+  const BeamVector<double> d = random_vector<6>(random, 0.1);
+  double shortening = 0, bending = 0;
+  for (const auto& [xi, weight] : test::gauss_rule(6)) {
+    shortening += 0.5 * weight * element.L * std::pow(slope_row(element, xi).dot(d), 2);
+    bending +=
+        0.5 * weight * element.L * element.EI * std::pow(curvature_row(element, xi).dot(d), 2);
   }
+  const double strain = (d[3] - d[0] + shortening) / element.L;
+  EXPECT_NEAR(strain_energy(beam_matrices(element), Rot2<double>{}, d, BeamStrain::kStiffening) /
+                  (0.5 * element.EA * element.L * strain * strain + bending),
+              1, 1e-12);
 }
 
 TEST(BeamLaw, AnUndeformedLinkIsARigidRod) {
