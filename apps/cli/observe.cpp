@@ -7,6 +7,7 @@
 
 #include "apps/cli/observe_study.hpp"
 #include "apps/cli/report.hpp"
+#include "panto/estimation/kinematic_log.hpp"
 #include "panto/io/study.hpp"
 
 namespace panto::cli {
@@ -33,15 +34,15 @@ bool is_study(const std::string& path) {
 }
 
 // Sensors of the command line, "encoder" or "theta=0.01" with its standard deviation; what a settings file says of them besides stays.
-std::vector<SensorSettings> sensors_in(const std::string& text,
-                                       const std::vector<SensorSettings>& known,
-                                       std::string& message) {
-  std::vector<SensorSettings> out;
+template <class Channel>
+std::vector<Channel> sensors_in(const std::string& text, const std::vector<Channel>& known,
+                                std::string& message) {
+  std::vector<Channel> out;
   for (const std::string& part : parts(text)) {
     const size_t equals = part.find('=');
-    SensorSettings s;
+    Channel s;
     s.name = part.substr(0, equals);
-    for (const SensorSettings& k : known)
+    for (const Channel& k : known)
       if (k.name == s.name) s = k;
     if (equals != std::string::npos &&
         (!parse_number(part.substr(equals + 1), s.sigma) || s.sigma <= 0))
@@ -101,15 +102,38 @@ std::string conflict(const ObserveArguments& a) {
   return {};
 }
 
+// Beside conflict(): what a kinematic observer has otherwise than the filters.
+std::string kinematic_conflict(const ObserveArguments& a) {
+  if (a.tune) return "--tune is for filters on dynamics: the noise of [kinematic] is in its file";
+  if (!a.sensors.empty())
+    return "--sensors: a kinematic observer has `inputs` and `sensors` in its settings file";
+  if (a.smooth || a.smooth_lag >= 0) return "--smooth is for filters on dynamics, not for [kinematic]";
+  if (a.lag != kLag) return "--lag: a kinematic observer leaves out what comes late";
+  if (a.restart != "never")
+    return "--restart: a kinematic observer starts again by itself, at its last good state";
+  if (a.largest != 1 || a.threads > 0)
+    return "--largest and --threads: a kinematic observer needs as many inputs as degrees of "
+           "freedom; --spare allows more";
+  return {};
+}
+
 int observe_verb(const ObserveArguments& a) {
   const bool study = is_study(a.model);
-  const std::string wrong = a.tune_sensors && !a.tune ? "--tune-sensors belongs to --tune"
-                            : study                   ? study_conflict(a)
-                                                      : conflict(a);
+  const bool kinematic = !study && !a.settings.empty() && is_kinematic_file(a.settings);
+  std::string wrong = a.tune_sensors && !a.tune  ? "--tune-sensors belongs to --tune"
+                      : study                    ? study_conflict(a)
+                                                 : conflict(a);
+  if (wrong.empty() && kinematic) wrong = kinematic_conflict(a);
+  if (wrong.empty() && a.spare > 0 && !(a.advise && kinematic))
+    wrong = "--spare belongs to --advise with settings of a kinematic observer";
   if (!wrong.empty()) return fail_usage(wrong, a.json);
   if (study)
     return a.tune ? observe_tune_study(a)
                   : observe_study({a.model, a.out, a.view, a.threads, a.seeds, a.json, a.series});
+  if (kinematic)
+    return a.advise ? observe_kinematic_advise(a)
+           : a.live ? observe_kinematic_live(a)
+                    : observe_kinematic_log(a);
   if (a.advise) return observe_advise(a);
   if (a.tune) return observe_tune(a);
   return a.live ? observe_live(a) : observe_log(a);
@@ -144,6 +168,32 @@ int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes) {
   return notes.ok() ? kOk : fail(notes, a.json);
 }
 
+int ask(const ObserveArguments& a, AskedKinematic& asked, Diagnostics& notes) {
+  Result<KinematicSetup> setup = load_kinematic_setup(a.settings);
+  if (!setup.ok()) return fail(setup.diagnostics(), a.json);
+  asked.setup = std::move(*setup);
+  KinematicSettings& s = asked.setup.settings;
+  if (!a.filter.empty()) s.filter = a.filter;
+  if (a.gate > 0) s.options.gate = gate_of(a.gate);
+  if (a.dt > 0) s.dt = a.dt;
+  std::vector<Override> overrides;
+  std::string message;
+  std::vector<KinematicChannel> known = asked.setup.inputs;
+  known.insert(known.end(), asked.setup.sensors.begin(), asked.setup.sensors.end());
+  asked.candidates = sensors_in(a.candidates, known, message);
+  if (!message.empty()) return fail_usage(message, a.json);
+  if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
+  Result<Model> model = load_model(a.model, overrides);
+  if (!model.ok()) return fail(model.diagnostics(), a.json);
+  notes.append(model.diagnostics());
+  asked.model = std::move(*model);
+  Result<std::vector<int>> outputs =
+      kinematic_outputs(asked.model, s.system.order, parts(a.outputs));
+  notes.append(outputs.diagnostics());
+  if (outputs.ok()) asked.outputs = std::move(*outputs);
+  return notes.ok() ? kOk : fail(notes, a.json);
+}
+
 void add_observe(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<ObserveArguments>();
   CLI::App* verb =
@@ -153,7 +203,8 @@ void add_observe(CLI::App& app, int& exit_code) {
   verb->add_option("LOG", a->log, "What was measured: a CSV table, or a run with measurements")
       ->type_name("log.csv|run.h5");
   verb->add_option("--settings", a->settings,
-                   "Filter and sensors from a file, with the keys of a study's [[filter]]")
+                   "Filter and sensors from a file, with the keys of a study's [[filter]], or a "
+                   "kinematic observer: tables [kinematic] and [forces]")
       ->type_name("filter.toml");
   verb->add_option("--filter", a->filter, "Name of the filter, see below (ukf)")->type_name("name");
   verb->add_option("--sensors", a->sensors,
@@ -190,6 +241,10 @@ void add_observe(CLI::App& app, int& exit_code) {
   verb->add_option("--largest", a->largest, "With --advise: sets of up to so many sensors (1)")
       ->type_name("k")
       ->check(CLI::PositiveNumber);
+  verb->add_option("--spare", a->spare,
+                   "With --advise of a kinematic observer: inputs beyond the degrees of freedom (0)")
+      ->type_name("n")
+      ->check(CLI::PositiveNumber);
   verb->add_option("-o,--out", a->out,
                    "Write the estimates; of a study, one line per run; with --tune, the settings; "
                    "with --advise, the ranking")
@@ -218,7 +273,9 @@ void add_observe(CLI::App& app, int& exit_code) {
            "  panto observe fourbar_sanjurjo run.h5 --sensors crank_encoder --json\n"
            "  panto observe machine.toml log.csv --tune -o filter.toml\n"
            "  panto observe machine.toml --advise --largest 2\n"
-           "  panto observe machine.toml --live --udp 5005 --settings filter.toml";
+           "  panto observe machine.toml --live --udp 5005 --settings filter.toml\n"
+           "  panto observe slider_crank log.csv --settings kinematic.toml -o est.csv\n"
+           "  panto observe slider_crank --settings kinematic.toml --advise";
   });
   verb->callback([a, &exit_code] { exit_code = observe_verb(*a); });
 }

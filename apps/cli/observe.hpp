@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "apps/cli/verbs.hpp"
+#include "panto/estimation/kinematic_setup.hpp"
 #include "panto/estimation/log.hpp"
 #include "panto/estimation/study.hpp"
 
@@ -17,7 +18,7 @@ struct ObserveArguments : ModelArguments {
   bool live = false, tune = false, tune_sensors = false, advise = false, smooth = false,
        series = false;
   double smooth_lag = -1;
-  int udp = 0, seeds = 0, threads = 0, largest = 1;
+  int udp = 0, seeds = 0, threads = 0, largest = 1, spare = 0;
   std::string bind = "127.0.0.1";
 };
 
@@ -30,6 +31,15 @@ struct Asked {
 // Exit code: kOk, or that of what was said. Notes of the model and the settings go to `notes`.
 int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes);
 
+// The same for settings of a kinematic observer, whose channels may still be open.
+struct AskedKinematic {
+  Model model;
+  KinematicSetup setup;
+  std::vector<KinematicChannel> candidates;
+  std::vector<int> outputs;
+};
+int ask(const ObserveArguments& a, AskedKinematic& asked, Diagnostics& notes);
+
 // Noise from a log, or from the readings of a study.
 int observe_tune(const ObserveArguments& a);
 int observe_tune_study(const ObserveArguments& a);
@@ -39,5 +49,9 @@ int observe_advise(const ObserveArguments& a);
 int observe_log(const ObserveArguments& a);
 // Beside a running machine: JSON lines in and out.
 int observe_live(const ObserveArguments& a);
+// The same with settings of a kinematic observer.
+int observe_kinematic_advise(const ObserveArguments& a);
+int observe_kinematic_log(const ObserveArguments& a);
+int observe_kinematic_live(const ObserveArguments& a);
 
 }  // namespace panto::cli

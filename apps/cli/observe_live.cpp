@@ -14,6 +14,7 @@
 
 #include "apps/cli/json.hpp"
 #include "apps/cli/observe.hpp"
+#include "apps/cli/observe_kinematic.hpp"
 #include "apps/cli/progress.hpp"
 #include "apps/cli/report.hpp"
 
@@ -30,19 +31,14 @@ std::string error_line(const std::string& message) {
   return json.text() + "\n";
 }
 
-// The observer behind the lines.
+// An observer behind the lines: what can be read, and what it makes of it.
 class Station {
  public:
-  Station(const Model& model, Observer& observer, const TrackerOptions& options)
-      : model_(model),
-        tracker_(observer, options),
-        estimate_(tracker_.estimate()),
-        y_(static_cast<size_t>(observer.mechanism().sensors())),
-        u_(model.inputs.size()) {
-    for (int i = 0; i < observer.mechanism().sensors(); ++i)
-      sensors_.push_back(
-          model.outputs[static_cast<size_t>(observer.mechanism().sensor(i).output)].name);
-  }
+  explicit Station(std::vector<std::string> names)
+      : names_(std::move(names)), values_(names_.size()) {}
+  virtual ~Station() = default;
+  Station(const Station&) = delete;
+  Station& operator=(const Station&) = delete;
 
   // The answer to a line; empty: none.
   std::string answer(std::string_view line, Clock::time_point arrived) {
@@ -54,24 +50,17 @@ class Station {
       return error_line(wrong);
     }
     JsonWriter json;
-    json.begin_object().member("t", estimate_.t);
-    for (size_t i = 0; i < tracker_.quantities().size(); ++i) {
-      const std::string& name = tracker_.quantities()[i].name;
-      json.member(name, estimate_.value[i]).member(name + "_sigma", estimate_.sigma[i]);
-    }
+    json.begin_object();
+    write(json);
     const double latency = 1e6 * std::chrono::duration<double>(Clock::now() - arrived).count();
     latencies_.push_back(static_cast<float>(latency));
-    json.member("nis",
-                estimate_.used > 0 ? estimate_.nis : std::numeric_limits<double>::quiet_NaN())
-        .member("latency_us", latency)
-        .end_object();
+    json.member("latency_us", latency).end_object();
     return json.text() + "\n";
   }
 
   [[nodiscard]] bool ended() const { return end_; }
 
   [[nodiscard]] std::string report() {
-    tracker_.finish();
     std::string text = fmt::format("{} lines answered, {} refused", latencies_.size(), errors_);
     if (!latencies_.empty()) {
       std::sort(latencies_.begin(), latencies_.end());
@@ -81,12 +70,24 @@ class Station {
       text += fmt::format("; latency {:.1f} µs median, {:.1f} µs at 99 %, {:.1f} µs at most",
                           share(0.5), share(0.99), latencies_.back());
     }
-    text += "\n";
-    for (const SensorRecord& r : tracker_.sensors())
-      text += fmt::format("{}: {} readings, {} rejected, {} late, {} dropped, {} repeated\n",
-                          r.name, r.readings, r.rejected, r.late, r.dropped, r.repeated);
-    if (tracker_.restarts() > 0) text += fmt::format("restarted {} times\n", tracker_.restarts());
-    return text;
+    return text + "\n" + records();
+  }
+
+ protected:
+  // Readings in the order of the names, NaN: none. Empty, or what is wrong with them.
+  virtual std::string push(double t, View readings) = 0;
+  // The estimate after them.
+  virtual void write(JsonWriter& json) = 0;
+  virtual std::string records() = 0;
+
+  static void write(JsonWriter& json, const Estimate& e,
+                    const std::vector<EstimatedQuantity>& quantities) {
+    json.member("t", e.t);
+    for (size_t i = 0; i < quantities.size(); ++i) {
+      const std::string& name = quantities[i].name;
+      json.member(name, e.value[i]).member(name + "_sigma", e.sigma[i]);
+    }
+    json.member("nis", e.used > 0 ? e.nis : std::numeric_limits<double>::quiet_NaN());
   }
 
  private:
@@ -102,31 +103,57 @@ class Station {
     if (t == j.end() || !t->is_number()) return "the time \"t\" is missing or no number";
     const double time = t->get<double>();
     if (!std::isfinite(time)) return "the time \"t\" is not finite";
-    std::fill(y_.begin(), y_.end(), kNone);
-    std::fill(u_.begin(), u_.end(), kNone);
+    std::fill(values_.begin(), values_.end(), std::numeric_limits<double>::quiet_NaN());
     bool any = false;
     for (const auto& [key, value] : j.items()) {
       if (key == "t") continue;
-      double* place = nullptr;
-      for (size_t i = 0; i < sensors_.size(); ++i)
-        if (sensors_[i] == key) place = &y_[i];
-      for (size_t i = 0; i < model_.inputs.size() && place == nullptr; ++i)
-        if (model_.inputs[i].name == key) place = &u_[i];
-      if (place == nullptr)
+      const auto found = std::find(names_.begin(), names_.end(), key);
+      if (found == names_.end())
         return fmt::format("\"{}\" is neither a sensor in use nor an input{}", key,
-                           did_you_mean(key, sensors_));
+                           did_you_mean(key, names_));
       if (value.is_null()) continue;
       if (!value.is_number()) return fmt::format("\"{}\" is no number", key);
-      *place = value.get<double>();
-      if (!std::isfinite(*place)) return fmt::format("\"{}\" is not finite", key);
+      double& place = values_[static_cast<size_t>(found - names_.begin())];
+      place = value.get<double>();
+      if (!std::isfinite(place)) return fmt::format("\"{}\" is not finite", key);
       any = true;
     }
     if (!any) return "neither a reading nor an input";
-    switch (tracker_.push(time, y_, u_)) {
+    return push(time, values_);
+  }
+
+  std::vector<std::string> names_;
+  std::vector<double> values_;
+  std::vector<float> latencies_;
+  long errors_ = 0;
+  bool end_ = false;
+};
+
+class FilterStation final : public Station {
+ public:
+  FilterStation(const Model& model, Observer& observer, const TrackerOptions& options)
+      : Station(names_of(model, observer)),
+        sensors_(static_cast<size_t>(observer.mechanism().sensors())),
+        tracker_(observer, options),
+        estimate_(tracker_.estimate()) {}
+
+ private:
+  // Sensors, then inputs of the model.
+  static std::vector<std::string> names_of(const Model& model, Observer& observer) {
+    std::vector<std::string> names;
+    for (int i = 0; i < observer.mechanism().sensors(); ++i)
+      names.push_back(
+          model.outputs[static_cast<size_t>(observer.mechanism().sensor(i).output)].name);
+    for (const Input& u : model.inputs) names.push_back(u.name);
+    return names;
+  }
+
+  std::string push(double t, View readings) override {
+    switch (tracker_.push(t, readings.first(sensors_), readings.subspan(sensors_))) {
       case Arrival::kTooOld:
-        return fmt::format("t = {:.9g} s is older than the lag", time);
+        return fmt::format("t = {:.9g} s is older than the lag", t);
       case Arrival::kJump:
-        return fmt::format("t = {:.9g} s is too far ahead of {:.9g} s", time, tracker_.time());
+        return fmt::format("t = {:.9g} s is too far ahead of {:.9g} s", t, tracker_.time());
       case Arrival::kFailed:
         return fmt::format("the filter failed: {}", to_string(tracker_.status()));
       default:
@@ -136,15 +163,70 @@ class Station {
     return {};
   }
 
-  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  const Model& model_;
+  void write(JsonWriter& json) override { Station::write(json, estimate_, tracker_.quantities()); }
+
+  std::string records() override {
+    tracker_.finish();
+    std::string text;
+    for (const SensorRecord& r : tracker_.sensors())
+      text += fmt::format("{}: {} readings, {} rejected, {} late, {} dropped, {} repeated\n",
+                          r.name, r.readings, r.rejected, r.late, r.dropped, r.repeated);
+    if (tracker_.restarts() > 0) text += fmt::format("restarted {} times\n", tracker_.restarts());
+    return text;
+  }
+
+  size_t sensors_;
   Tracker tracker_;
   Estimate estimate_;
-  std::vector<double> y_, u_;
-  std::vector<std::string> sensors_;
-  std::vector<float> latencies_;
-  long errors_ = 0;
-  bool end_ = false;
+};
+
+class KinematicStation final : public Station {
+ public:
+  explicit KinematicStation(KinematicTracker& tracker)
+      : Station(names_of(tracker)), tracker_(tracker), estimate_(tracker.estimate()) {}
+
+ private:
+  static std::vector<std::string> names_of(const KinematicTracker& tracker) {
+    std::vector<std::string> names;
+    for (const ChannelRecord& r : tracker.channels()) names.push_back(r.name);
+    return names;
+  }
+
+  std::string push(double t, View readings) override {
+    if (!tracker_.started()) {
+      const Status status = tracker_.start(t, readings);
+      if (status != Status::kOk)
+        return fmt::format("the filter cannot be started: {}", to_string(status));
+    } else {
+      switch (tracker_.push(t, readings)) {
+        case Stamp::kRepeated:
+        case Stamp::kBackward:
+          return fmt::format("t = {:.9g} s is not after {:.9g} s", t, tracker_.time());
+        case Stamp::kJump:
+          return fmt::format("t = {:.9g} s is too far ahead of {:.9g} s", t, tracker_.time());
+        case Stamp::kGood:
+          break;
+      }
+    }
+    tracker_.present(estimate_);
+    return {};
+  }
+
+  void write(JsonWriter& json) override {
+    Station::write(json, estimate_, tracker_.quantities());
+    json.member("zone", estimate_.zone)
+        .member("restarted", estimate_.restarted)
+        .key("readings")
+        .begin_object();
+    for (size_t i = 0; i < estimate_.readings.size(); ++i)
+      json.member(tracker_.channels()[i].name, name_of(estimate_.readings[i]));
+    json.end_object();
+  }
+
+  std::string records() override { return kinematic_table(tracker_.records(), tracker_.counts()); }
+
+  KinematicTracker& tracker_;
+  KinematicEstimate estimate_;
 };
 
 // False: nothing yet, look at Ctrl-C and come back.
@@ -213,6 +295,23 @@ std::string serve_udp(Station& station, const ObserveArguments& a) {
   return {};
 }
 
+int serve(Station& station, const ObserveArguments& a) {
+  const Interrupt interrupt;
+  if (a.udp > 0) {
+    const std::string failed = serve_udp(station, a);
+    if (!failed.empty()) {
+      Diagnostics errors;
+      errors.error(817, {}, failed);
+      return fail(errors, a.json);
+    }
+  } else {
+    serve_input(station);
+  }
+  const std::string report = station.report();
+  if (!voice().quiet) fmt::print(stderr, "{}", report);
+  return kOk;
+}
+
 }  // namespace
 
 int observe_live(const ObserveArguments& a) {
@@ -232,21 +331,24 @@ int observe_live(const ObserveArguments& a) {
   if (!observer.ok()) return fail(notes, a.json);
   options.dt = a.dt;
   print(notes);
-  const Interrupt interrupt;
-  Station station(model, **observer, options);
-  if (a.udp > 0) {
-    const std::string failed = serve_udp(station, a);
-    if (!failed.empty()) {
-      Diagnostics errors;
-      errors.error(817, {}, failed);
-      return fail(errors, a.json);
-    }
-  } else {
-    serve_input(station);
-  }
-  const std::string report = station.report();
-  if (!voice().quiet) fmt::print(stderr, "{}", report);
-  return kOk;
+  FilterStation station(model, **observer, options);
+  return serve(station, a);
+}
+
+int observe_kinematic_live(const ObserveArguments& a) {
+  AskedKinematic asked;
+  Diagnostics notes;
+  if (const int refused = ask(a, asked, notes); refused != kOk) return refused;
+  const Params params = nominal(asked.model);
+  const Result<KinematicSetup> setup = complete(std::move(asked.setup), asked.model, params);
+  notes.append(setup.diagnostics());
+  if (!setup.ok()) return fail(notes, a.json);
+  const auto tracker = KinematicTracker::create(asked.model, params, *setup, asked.outputs);
+  notes.append(tracker.diagnostics());
+  if (!tracker.ok()) return fail(notes, a.json);
+  print(notes);
+  KinematicStation station(**tracker);
+  return serve(station, a);
 }
 
 }  // namespace panto::cli

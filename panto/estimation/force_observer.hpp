@@ -144,6 +144,7 @@ class ForceObserver {
   [[nodiscard]] Status start(double t, View q, View v, View a, View forces);
   // Motion at t, readings of the measured forces stamped t; NaN: none. Does not allocate.
   const ForceReport& step(double t, View q, View v, View a, View forces) noexcept;
+  [[nodiscard]] const ForceReport& report() const { return report_; }
   [[nodiscard]] View measured() const {
     return filter_->state().first(static_cast<size_t>(system_->measured()));
   }

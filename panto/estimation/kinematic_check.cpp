@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Cholesky>
 #include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
@@ -197,8 +198,8 @@ Result<KinematicCheck> check_kinematic(const Model& model, const Params& params,
     const int steps = std::clamp(static_cast<int>(std::lround((next_time - pose.t) / h)), 1, 1000);
     for (int i = 0; i < steps; ++i) {
       p = (f * p * f.transpose() + q).eval();
-      const Eigen::MatrixXd gain =
-          p * rows.transpose() * (rows * p * rows.transpose() + r).inverse();
+      const Eigen::MatrixXd spread = rows * p * rows.transpose() + r;
+      const Eigen::MatrixXd gain = spread.llt().solve(rows * p).transpose();
       const Eigen::MatrixXd left = unit - gain * rows;
       p = (left * p * left.transpose() + gain * r * gain.transpose()).eval();
     }

@@ -60,10 +60,17 @@ struct EstimateColumn {
   std::string name, unit;
   std::vector<double> value, sigma;
 };
+struct WordColumn {
+  std::string name;
+  std::vector<std::string> words;
+};
 struct EstimateSeries {
   std::string model, filter;
   std::vector<double> t, nis;
   std::vector<EstimateColumn> estimates, innovations;  // innovations: per sensor
+  // Of kinematic observers: 1 where the inputs did not determine the motion, and what became of readings.
+  std::vector<double> zone;
+  std::vector<WordColumn> readings;
 
   void add(const Estimate& e);
   // Names and units of the columns.

@@ -155,8 +155,11 @@ std::string csv_text(const SeriesTable& table) {
   for (size_t i = 0; i < rows; ++i) {
     for (size_t j = 0; j < table.columns.size(); ++j) {
       if (j > 0) out += ',';
-      const double value = table.columns[j].values[i];
-      if (!std::isnan(value)) fmt::format_to(std::back_inserter(out), "{:.17g}", value);
+      const SeriesColumn& c = table.columns[j];
+      if (!c.texts.empty())
+        out += quoted(c.texts[i]);
+      else if (!std::isnan(c.values[i]))
+        fmt::format_to(std::back_inserter(out), "{:.17g}", c.values[i]);
     }
     out += "\r\n";
   }

@@ -251,6 +251,10 @@ void write_all(const EstimateSeries& s, Writer& file) {
   group("sigma", s.estimates, &EstimateColumn::sigma);
   group("innovations", s.innovations, &EstimateColumn::value);
   group("innovation_sigma", s.innovations, &EstimateColumn::sigma);
+  if (s.zone.empty()) return;
+  file.series(root, "zone", "", s.zone);
+  const Handle at = file.group(root, "readings");
+  for (const WordColumn& c : s.readings) file.texts(at.get(), c.name.c_str(), c.words);
 }
 
 // Rows as columns; the courses of runs, where they were kept, in /series/<row>.

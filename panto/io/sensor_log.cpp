@@ -264,6 +264,35 @@ Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
   return log;
 }
 
+Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
+                                  const Params& params, KinematicSetup& setup) {
+  std::vector<std::string> present;
+  const bool load_cells = setup.forces && setup.forces->form == ForceForm::kF12 &&
+                          setup.forces->measured.empty();
+  if (setup.inputs.empty() || setup.sensors.empty() || load_cells) {
+    const Result<SensorLog> all = read_sensor_log(path, model, std::vector<std::string>{});
+    if (!all) return all.diagnostics();
+    for (const LogSeries& s : all->sensors) present.push_back(s.name);
+  }
+  Result<KinematicSetup> completed = complete(std::move(setup), model, params, present);
+  if (!completed) return completed.diagnostics();
+  setup = std::move(*completed);
+  std::vector<std::string> wanted;
+  for (const std::string& name : setup.channels())
+    if (find_output(model, name) >= 0) wanted.push_back(name);
+  Result<SensorLog> log = read_sensor_log(path, model, wanted);
+  if (!log) return log;
+  Diagnostics notes = completed.diagnostics();
+  notes.append(log.diagnostics());
+  for (const std::string& name : setup.load_cells)
+    if (find_output(model, name) < 0 &&
+        std::none_of(log->inputs.begin(), log->inputs.end(),
+                     [&](const LogSeries& s) { return s.name == name; }))
+      notes.error(810, {log->file, 0, 0}, fmt::format("has no readings of force \"{}\"", name));
+  if (!notes.ok()) return notes;
+  return {std::move(*log), notes};
+}
+
 Diagnostics write_csv(const EstimateSeries& s, const std::string& path) {
   SeriesTable table;
   table.comments = {fmt::format("model {}, filter {}", s.model, s.filter)};
@@ -277,6 +306,9 @@ Diagnostics write_csv(const EstimateSeries& s, const std::string& path) {
     table.columns.push_back({c.name + ".innovation.sigma", c.unit, c.sigma});
   }
   table.columns.push_back({"nis", "", s.nis});
+  if (!s.zone.empty()) table.columns.push_back({"zone", "", s.zone});
+  for (const WordColumn& c : s.readings)
+    table.columns.push_back({c.name + ".reading", "", {}, c.words});
   return write_text_atomically(path, csv_text(table));
 }
 

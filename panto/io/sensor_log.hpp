@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "panto/estimation/kinematic_setup.hpp"
 #include "panto/estimation/log.hpp"
 
 namespace panto {
@@ -17,11 +18,14 @@ Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
 // The sensors of an observer; where there are none, those that the log has are put in.
 Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
                                   std::vector<SensorSettings>& sensors);
+// The channels of a kinematic observer; the setup is completed, where channels are open from those that the log has.
+Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
+                                  const Params& params, KinematicSetup& setup);
 Result<SensorLog> parse_sensor_log(std::string_view csv, const std::string& file,
                                    const Model& model, const std::vector<std::string>& wanted);
 
 // Estimates as files. CSV: t, every quantity with "<name>.sigma", "<sensor>.innovation" with its sigma, nis. HDF5: /t, /nis, /estimates, /sigma,
-// /innovations, /innovation_sigma (see docs/observe.md).
+// /innovations, /innovation_sigma (see docs/observe.md). Of kinematic observers also zone and "<channel>.reading", /zone and /readings.
 Diagnostics write_csv(const EstimateSeries& series, const std::string& path);
 Diagnostics write_hdf5(const EstimateSeries& series, const std::string& path);
 

@@ -79,6 +79,17 @@ Result<FilterSetup> load_filter_setup(const std::string& path) {
   return filter_setup(*file);
 }
 
+Result<KinematicSetup> load_kinematic_setup(const std::string& path) {
+  const Result<ModelSpec> file = read_model_file(path);
+  if (!file) return file.diagnostics();
+  return kinematic_setup(*file);
+}
+
+bool is_kinematic_file(const std::string& path) {
+  const Result<ModelSpec> file = read_model_file(path);
+  return file && is_kinematic(*file);
+}
+
 Diagnostics write_filter_setup(const FilterSetup& setup, const std::string& path) {
   return write_text_atomically(path, write_toml(describe(setup)));
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "panto/base/diagnostics.hpp"
+#include "panto/estimation/kinematic_setup.hpp"
 #include "panto/estimation/twin.hpp"
 #include "panto/identification/study.hpp"
 #include "panto/model/model.hpp"
@@ -36,5 +37,9 @@ Diagnostics write_hdf5(const TwinResult& result, const std::string& path);
 // A settings file: a filter and its sensors.
 Result<FilterSetup> load_filter_setup(const std::string& path);
 Diagnostics write_filter_setup(const FilterSetup& setup, const std::string& path);
+// A settings file with a table [kinematic]: a kinematic observer, and the forces behind it.
+Result<KinematicSetup> load_kinematic_setup(const std::string& path);
+// Whether it is such a file; false where there is none.
+bool is_kinematic_file(const std::string& path);
 
 }  // namespace panto
