@@ -106,26 +106,25 @@ Result<KinematicCheck> check_kinematic(const Model& model, const Params& params,
                                        const Run& motion, const KinematicCheckOptions& options) {
   auto made = KinematicObserver::create(model, params, settings, inputs, sensors);
   if (!made) return made.diagnostics();
-  KinematicObserver& observer = **made;
-  KinematicSystem& system = observer.system();
-  const auto list = poses(observer, inputs, motion, options.samples, settings.loc);
+  KinematicSystem& anywhere = (*made)->system();
+  const auto list = poses(**made, inputs, motion, options.samples, settings.loc);
   if (!list) return list.diagnostics();
 
   KinematicCheck c;
-  const int n = system.size(), nz = system.coordinates();
+  const int n = anywhere.size(), nz = anywhere.coordinates();
   c.degrees_of_freedom = nz;
-  c.inputs = system.inputs();
-  c.sensors = system.sensors();
+  c.inputs = anywhere.inputs();
+  c.sensors = anywhere.sensors();
   c.states = n;
-  std::vector<double> x(static_cast<size_t>(system.storage())), next(x), s(static_cast<size_t>(nz)),
-      margins, conditions, y(sensors.size());
+  std::vector<double> x(static_cast<size_t>(anywhere.storage())), next(x),
+      s(static_cast<size_t>(nz)), margins, conditions, y(sensors.size());
   for (const Pose& p : *list) {
-    system.workspace().choose_partition(p.t, p.q);
-    system.forget();
-    system.set_inputs(p.u, p.u);
-    system.pack(p.q, p.v, x);
+    anywhere.workspace().choose_partition(p.t, p.q);
+    anywhere.forget();
+    anywhere.set_inputs(p.u, p.u);
+    anywhere.pack(p.q, p.v, x);
     double margin = 0;
-    if (system.from_inputs(p.t, x, s, margin) != Status::kOk) margin = 0;
+    if (anywhere.from_inputs(p.t, x, s, margin) != Status::kOk) margin = 0;
     margins.push_back(margin);
   }
   c.median_margin = median_of(margins);
@@ -147,7 +146,13 @@ Result<KinematicCheck> check_kinematic(const Model& model, const Params& params,
   }
   c.exists = c.median_margin > 0 && c.failing.empty();
 
-  // Covariance along the motion, by the observer's own derivatives; where the inputs fail, by its fall-back.
+  // Covariance along the motion, by the derivatives of an observer with these thresholds: a step into the failing poses is one of its fall-back.
+  KinematicSettings zoned = settings;
+  zoned.system.enter = c.enter;
+  zoned.system.leave = c.leave;
+  const auto used = KinematicObserver::create(model, params, zoned, inputs, sensors);
+  if (!used) return used.diagnostics();
+  KinematicSystem& system = (*used)->system();
   const double h = settings.dt;
   Eigen::VectorXd scale = Eigen::VectorXd::Ones(n);
   const int levels = settings.system.order + (settings.system.top == TopState::kNone ? 0 : 1);

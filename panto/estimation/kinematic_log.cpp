@@ -308,18 +308,24 @@ Result<KinematicLogSummary> run_log(KinematicTracker& tracker, const SensorLog& 
   Diagnostics notes;
   std::vector<Item> items;
   bool any = false;
-  for (const auto* list : {&log.sensors, &log.inputs})
-    for (const LogSeries& series : *list)
-      for (size_t k = 0; k < tracker.channels().size(); ++k)
-        if (tracker.channels()[k].name == series.name)
-          for (const LogSample& s : series.samples) {
-            items.push_back({s.t, s.value, s.arrival, k});
-            any = any || std::isfinite(s.value);
-          }
-  if (!any) {
-    notes.error(815, {log.file, 0, 0}, "holds no reading of the sensors that are used");
-    return notes;
+  for (size_t k = 0; k < tracker.channels().size(); ++k) {
+    bool there = false;
+    for (const auto* list : {&log.sensors, &log.inputs})
+      for (const LogSeries& series : *list) {
+        if (tracker.channels()[k].name != series.name) continue;
+        there = true;
+        for (const LogSample& s : series.samples) {
+          items.push_back({s.t, s.value, s.arrival, k});
+          any = any || std::isfinite(s.value);
+        }
+      }
+    if (!there)
+      notes.error(810, {log.file, 0, 0},
+                  fmt::format("has no readings of \"{}\"", tracker.channels()[k].name));
   }
+  if (notes.ok() && !any)
+    notes.error(815, {log.file, 0, 0}, "holds no reading of the sensors that are used");
+  if (!notes.ok()) return notes;
   std::stable_sort(items.begin(), items.end(),
                    [](const Item& a, const Item& b) { return a.arrival < b.arrival; });
   KinematicLogSummary summary;

@@ -107,8 +107,8 @@ struct KinematicLogSummary {
   bool complete = true;
 };
 
-// Sends the readings of the log through a tracker that is not started, in the order of their arrival. Errors: E0813 the filter cannot be started, E0815
-// no reading. progress: share done; false: stop there.
+// Sends the readings of the log through a tracker that is not started, in the order of their arrival. Errors: E0810 no column of a channel, E0813 the
+// filter cannot be started, E0815 no reading. progress: share done; false: stop there.
 Result<KinematicLogSummary> run_log(KinematicTracker& tracker, const SensorLog& log,
                                     const std::function<void(const KinematicEstimate&)>& sink,
                                     const std::function<bool(double)>& progress = {});

@@ -15,7 +15,7 @@ namespace panto {
 namespace {
 
 constexpr double kLeaveFactor = 1.25;  // of `enter`, where `leave` is not given
-constexpr int kPoses = 2000;           // of the motion that the zone is found on
+constexpr int kPoses = 1000;           // of the motion that is looked at
 constexpr int kShortestPassage = 10;   // steps of the filter
 
 template <class E>
@@ -415,16 +415,18 @@ Result<KinematicReview> review(KinematicSetup setup, const Model& model, const P
   const Result<Run> motion = own_motion(model, params);
   if (!motion) return motion.diagnostics();
   KinematicReview out;
+  KinematicCheckOptions options;
+  options.samples = kPoses;
   if (checked) {
     for (const KinematicChannel& c : setup.inputs) out.inputs.push_back(c.name);
     for (const KinematicChannel& c : setup.sensors) out.sensors.push_back(c.name);
     Result<KinematicCheck> check =
-        check_kinematic(model, params, setup.settings, setup.inputs, setup.sensors, *motion);
+        check_kinematic(model, params, setup.settings, setup.inputs, setup.sensors, *motion, options);
     if (!check) return check.diagnostics();
     out.check = std::move(*check);
   }
   Result<KinematicAdvice> advice =
-      advise_kinematic(model, params, setup.settings, candidates, *motion, spare);
+      advise_kinematic(model, params, setup.settings, candidates, *motion, spare, options);
   if (!advice) return advice.diagnostics();
   out.advice = std::move(*advice);
   return out;

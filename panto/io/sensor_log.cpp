@@ -284,12 +284,6 @@ Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
   if (!log) return log;
   Diagnostics notes = completed.diagnostics();
   notes.append(log.diagnostics());
-  for (const std::string& name : setup.load_cells)
-    if (find_output(model, name) < 0 &&
-        std::none_of(log->inputs.begin(), log->inputs.end(),
-                     [&](const LogSeries& s) { return s.name == name; }))
-      notes.error(810, {log->file, 0, 0}, fmt::format("has no readings of force \"{}\"", name));
-  if (!notes.ok()) return notes;
   return {std::move(*log), notes};
 }
 
