@@ -3,26 +3,64 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <tuple>
-#include <variant>
 
 #include "panto/estimation/observability.hpp"
 #include "panto/estimation/placement.hpp"
 #include "panto/io/sensor_log.hpp"
 #include "panto/io/study.hpp"
-#include "python/bindings.hpp"
+#include "python/estimation.hpp"
 
 namespace panto::python {
+
+py::array_t<double> array(const std::vector<double>& v) {
+  return py::array_t<double>(static_cast<py::ssize_t>(v.size()), v.data());
+}
+
+py::dict dict_of(const std::vector<std::pair<std::string, double>>& values) {
+  py::dict d;
+  for (const auto& [name, value] : values) d[py::str(name)] = value;
+  return d;
+}
+
+py::dict columns_of(const EstimateSeries& s) {
+  const auto value = [](const EstimateColumn& c) { return array(c.value); };
+  const auto sigma = [](const EstimateColumn& c) { return array(c.sigma); };
+  py::dict d;
+  d["model"] = s.model;
+  d["filter"] = s.filter;
+  d["t"] = array(s.t);
+  d["values"] = by_name(s.estimates, value);
+  d["sigma"] = by_name(s.estimates, sigma);
+  d["units"] = by_name(s.estimates, [](const EstimateColumn& c) { return c.unit; });
+  d["innovations"] = by_name(s.innovations, value);
+  d["innovation_sigma"] = by_name(s.innovations, sigma);
+  d["nis"] = array(s.nis);
+  return d;
+}
+
+SensorLog log_from(const LogColumns& columns, const Model& model) {
+  SensorLog log;
+  std::vector<double> times;
+  for (const auto& [name, t, values] : columns) times.insert(times.end(), t.begin(), t.end());
+  std::sort(times.begin(), times.end());
+  for (const auto& [name, t, values] : columns) {
+    LogSeries series{name, {}};
+    for (size_t i = 0; i < t.size(); ++i) {
+      const auto place = std::lower_bound(times.begin(), times.end(), t[i]) - times.begin();
+      series.samples.push_back({t[i], values[i], static_cast<long>(place), 0});
+    }
+    const bool output = find_output(model, name) >= 0;
+    (output ? log.sensors : log.inputs).push_back(std::move(series));
+  }
+  return log;
+}
+
 namespace {
 
 py::dict named(const std::vector<std::string>& names, const std::vector<double>& values) {
   py::dict d;
   for (size_t i = 0; i < values.size(); ++i) d[py::str(names[i])] = values[i];
   return d;
-}
-
-py::array_t<double> array(const std::vector<double>& v) {
-  return py::array_t<double>(static_cast<py::ssize_t>(v.size()), v.data());
 }
 
 py::dict to_dict(const TwinResult& r) {
@@ -100,11 +138,6 @@ struct Wanted {
   }
 };
 
-// A file, or name -> (t, values).
-using LogSource =
-    std::variant<std::string,
-                 std::vector<std::tuple<std::string, std::vector<double>, std::vector<double>>>>;
-
 SensorLog log_of(const LogSource& source, const Model& model, std::vector<SensorSettings>& sensors,
                  Diagnostics& notes) {
   if (const auto* path = std::get_if<std::string>(&source)) {
@@ -112,20 +145,7 @@ SensorLog log_of(const LogSource& source, const Model& model, std::vector<Sensor
     notes.append(log.diagnostics());
     return value_of(std::move(log));
   }
-  SensorLog log;
-  std::vector<double> times;
-  for (const auto& [name, t, values] : std::get<1>(source))
-    times.insert(times.end(), t.begin(), t.end());
-  std::sort(times.begin(), times.end());
-  for (const auto& [name, t, values] : std::get<1>(source)) {
-    LogSeries series{name, {}};
-    for (size_t i = 0; i < t.size(); ++i) {
-      const auto place = std::lower_bound(times.begin(), times.end(), t[i]) - times.begin();
-      series.samples.push_back({t[i], values[i], static_cast<long>(place), 0});
-    }
-    const bool output = find_output(model, name) >= 0;
-    (output ? log.sensors : log.inputs).push_back(std::move(series));
-  }
+  SensorLog log = log_from(std::get<LogColumns>(source), model);
   if (sensors.empty())
     for (const LogSeries& s : log.sensors) {
       sensors.emplace_back();
@@ -183,6 +203,8 @@ py::tuple observe_log(const CompiledModel& m, const LogSource& source, const Wan
   Watch watch(std::move(progress));
   options.progress = std::ref(watch);
   EstimateSeries series;
+  series.model = m.model->name;
+  series.filter = setup.settings.filter;
   std::optional<Result<LogSummary>> result;
   {
     const py::gil_scoped_release release;
@@ -192,27 +214,8 @@ py::tuple observe_log(const CompiledModel& m, const LogSource& source, const Wan
   notes.append(result->diagnostics());
   const LogSummary summary = value_of(std::move(*result));
   series.label(summary);
-  py::dict d, values, sigma, units, innovations, innovation_sigma, sensors;
-  for (const EstimateColumn& c : series.estimates) {
-    values[py::str(c.name)] = array(c.value);
-    sigma[py::str(c.name)] = array(c.sigma);
-    units[py::str(c.name)] = c.unit;
-  }
-  for (const EstimateColumn& c : series.innovations) {
-    innovations[py::str(c.name)] = array(c.value);
-    innovation_sigma[py::str(c.name)] = array(c.sigma);
-  }
-  for (const SensorRecord& r : summary.sensors) sensors[py::str(r.name)] = to_dict(r);
-  d["model"] = m.model->name;
-  d["filter"] = setup.settings.filter;
-  d["t"] = array(series.t);
-  d["values"] = values;
-  d["sigma"] = sigma;
-  d["units"] = units;
-  d["innovations"] = innovations;
-  d["innovation_sigma"] = innovation_sigma;
-  d["nis"] = array(series.nis);
-  d["sensors"] = sensors;
+  py::dict d = columns_of(series);
+  d["sensors"] = by_name(summary.sensors, [](const SensorRecord& r) { return to_dict(r); });
   d["nis_mean"] = summary.nis;
   d["dt"] = summary.dt;
   d["updates"] = summary.updates;
@@ -248,9 +251,7 @@ class Stream {
     return out;
   }
   [[nodiscard]] py::dict sensors() const {
-    py::dict out;
-    for (const SensorRecord& r : tracker_->sensors()) out[py::str(r.name)] = to_dict(r);
-    return out;
+    return by_name(tracker_->sensors(), [](const SensorRecord& r) { return to_dict(r); });
   }
   [[nodiscard]] std::vector<std::string> inputs() const {
     std::vector<std::string> out;
@@ -399,11 +400,10 @@ py::tuple advise(const CompiledModel& m, const Wanted& wanted, int largest, doub
   const Placement found = value_of(std::move(*result));
   py::list sets;
   for (const RankedSet& s : found.sets) {
-    py::dict deviations, least;
-    for (const auto& [name, deviation] : s.deviations) deviations[py::str(name)] = deviation;
+    py::dict least;
     for (const std::string& name : s.least) least[py::str(name)] = state_in_words(*m.model, name);
     sets.append(py::make_tuple(s.sensors, s.observable, s.median, s.worst, s.blind, s.share,
-                               deviations, least, s.failure));
+                               dict_of(s.deviations), least, s.failure));
   }
   return py::make_tuple(sets, found.complete, notes);
 }
@@ -427,6 +427,7 @@ void bind_estimation(py::module_& module) {
   module.def("tune_study", &tune_study, arg("study"), arg("threads"), arg("progress"));
   module.def("advise", &advise, arg("model"), arg("wanted"), arg("largest"), arg("dt"),
              arg("until"), arg("threads"), arg("progress"));
+  bind_kinematic(module);
   py::class_<Stream>(module, "Stream")
       .def(py::init<const CompiledModel&, const Wanted&, const std::vector<std::string>&, double,
                     double, const std::string&>(),

@@ -34,6 +34,20 @@ bool accelerated(const Model& model, int output) {
 
 std::string_view name_of(Reading reading) { return kReadings[static_cast<size_t>(reading)]; }
 
+std::string_view name_of(Stamp stamp) {
+  switch (stamp) {
+    case Stamp::kGood:
+      return "good";
+    case Stamp::kRepeated:
+      return "repeated";
+    case Stamp::kBackward:
+      return "backward";
+    case Stamp::kJump:
+      break;
+  }
+  return "jump";
+}
+
 std::string_view name_of(ChannelRole role) {
   return role == ChannelRole::kInput ? "input" : role == ChannelRole::kSensor ? "sensor" : "force";
 }
@@ -157,11 +171,21 @@ void KinematicTracker::describe(const Model& model, const std::vector<UnknownFor
   row_.setZero(n);
 }
 
+void KinematicTracker::take_motion() noexcept {
+  if (!both_) {
+    alone_->motion(q_, v_, a_);
+    return;
+  }
+  std::copy(both_->q().begin(), both_->q().end(), q_.begin());
+  std::copy(both_->v().begin(), both_->v().end(), v_.begin());
+  std::copy(both_->a().begin(), both_->a().end(), a_.begin());
+}
+
 Status KinematicTracker::begin(Status first, View readings) {
   if (first != Status::kOk) return first;
   if (both_ && both_->start(readings.subspan(ni_ + ns_)) != Status::kOk)
     return Status::kBadArgument;
-  observer().motion(q_, v_, a_);
+  take_motion();
   started_ = true;
   return Status::kOk;
 }
@@ -182,7 +206,7 @@ Stamp KinematicTracker::push(double t, View readings) noexcept {
     alone_->step(t, u, y);
   const KinematicReport& report = observer().report();
   if (report.stamp != Stamp::kGood) return report.stamp;
-  observer().motion(q_, v_, a_);
+  take_motion();
   for (size_t i = 0; i < channels_.size(); ++i) {
     const Reading r = i < ni_        ? report.inputs[i]
                       : i < ni_ + ns_ ? report.sensors[i - ni_]

@@ -17,6 +17,8 @@ constexpr int kReadingKinds = 7;
 // "none", "used", "held", "not_finite", "saturated", "frozen", "rejected".
 std::string_view name_of(Reading reading);
 
+std::string_view name_of(Stamp stamp);  // "good", "repeated", "backward", "jump"
+
 enum class ChannelRole : std::uint8_t { kInput, kSensor, kForce };
 std::string_view name_of(ChannelRole role);  // "input", "sensor", "force"
 
@@ -60,6 +62,7 @@ class KinematicTracker {
   [[nodiscard]] double time() const { return observer().time(); }
 
   [[nodiscard]] KinematicEstimate estimate() const;  // of the right size
+  // Reads the system at the estimate: loops are then closed from another start, and what follows differs by round-off from what would have without.
   void present(KinematicEstimate& out) noexcept;
   // Of the last push: coordinates, speeds and accelerations (nq, nv, nv), unknown forces.
   [[nodiscard]] View q() const { return q_; }
@@ -76,6 +79,7 @@ class KinematicTracker {
   KinematicTracker() = default;
   [[nodiscard]] KinematicObserver& observer() const { return both_ ? both_->kinematic() : *alone_; }
   [[nodiscard]] Status begin(Status first, View readings);
+  void take_motion() noexcept;
   void describe(const Model& model, const std::vector<UnknownForce>& unknown);
 
   std::unique_ptr<KinematicObserver> alone_;

@@ -152,7 +152,7 @@ void read_kinematic(const Node& node, KinematicSetup& out, Diagnostics& d) {
   if (r.number("enter", nullptr, o.enter)) {
     out.zone_open = false;
     o.leave = kLeaveFactor * o.enter;
-  } else if (const Node* leave = r.find("leave")) {
+  } else if (const Node* leave = r.find("leave"); leave != nullptr && r.find("enter") == nullptr) {
     r.error(111, leave->loc, "leave: missing key \"enter\" beside it");
   }
   r.number("leave", nullptr, o.leave);

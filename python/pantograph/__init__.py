@@ -47,6 +47,17 @@ from ._identification import (  # noqa: E402
     identify,
     poses,
 )
+from ._kinematic import (  # noqa: E402
+    ChannelSummary,
+    FailingPoses,
+    KinematicAdvice,
+    KinematicCheck,
+    KinematicCounts,
+    KinematicEstimate,
+    KinematicEstimates,
+    KinematicObserver,
+    TwoStageObserver,
+)
 from ._model import Model, Parameters  # noqa: E402
 from ._run import (  # noqa: E402
     ConstraintViolation,
@@ -87,6 +98,7 @@ from ._core import __version__  # noqa: E402
 
 __all__ = [
     "Advice",
+    "ChannelSummary",
     "Check",
     "ConstraintViolation",
     "Diagnostic",
@@ -94,6 +106,7 @@ __all__ = [
     "Equilibrium",
     "Estimate",
     "Estimates",
+    "FailingPoses",
     "FittedMode",
     "Identification",
     "IdentifiedParameter",
@@ -101,6 +114,12 @@ __all__ = [
     "Integrator",
     "InverseDynamics",
     "InverseMotion",
+    "KinematicAdvice",
+    "KinematicCheck",
+    "KinematicCounts",
+    "KinematicEstimate",
+    "KinematicEstimates",
+    "KinematicObserver",
     "LinearModel",
     "LinearTrajectory",
     "Measured",
@@ -126,6 +145,7 @@ __all__ = [
     "Stats",
     "TunePoint",
     "Tuning",
+    "TwoStageObserver",
     "advise",
     "check",
     "equilibrium",

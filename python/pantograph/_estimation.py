@@ -11,6 +11,7 @@ import numpy as np
 
 from . import _core
 from ._errors import Diagnostic, warn
+from ._kinematic import KinematicAdvice, KinematicEstimates, _advise, _observe, _wanted_kinematic
 from ._model import Model, _caller, as_model
 from ._tasks import _shown_progress
 
@@ -254,6 +255,25 @@ def _spec(description: Mapping[str, Any] | str | os.PathLike[str], depth: int) -
     return _core.read_study(os.fspath(description))
 
 
+def _sensor_list(sensors: Sensors) -> list[Any]:
+    if isinstance(sensors, Mapping):
+        return [{"name": name, "sigma": sigma} for name, sigma in sensors.items()]
+    return [s if isinstance(s, str) else dict(s) for s in sensors]
+
+
+def _is_kinematic(settings: Mapping[str, Any] | str | os.PathLike[str] | None) -> bool:
+    if settings is None or isinstance(settings, Mapping):
+        return settings is not None and "kinematic" in settings
+    return _core.is_kinematic(_spec(settings, 2))
+
+
+def _refuse(**given: bool) -> None:
+    """ValueError for arguments that a kinematic observer does not take."""
+    names = [name for name, is_given in given.items() if is_given]
+    if names:
+        raise ValueError(f"{', '.join(names)}: not with settings of a kinematic observer")
+
+
 def _wanted(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None,
     sensors: Sensors | None,
@@ -264,9 +284,7 @@ def _wanted(
         raise ValueError("gate: expected a probability between 0 and 1, 0.999 say")
     named = None
     if sensors is not None:
-        if isinstance(sensors, Mapping):
-            sensors = [{"name": name, "sigma": sigma} for name, sigma in sensors.items()]
-        named = _spec({"sensors": [s if isinstance(s, str) else dict(s) for s in sensors]}, 3)
+        named = _spec({"sensors": _sensor_list(sensors)}, 3)
     return _core.Wanted(None if settings is None else _spec(settings, 3), named, filter, gate)
 
 
@@ -311,7 +329,7 @@ def observe(
     threads: int | None = None,
     series: bool = False,
     progress: bool | Callable[[float], Any] = False,
-) -> Observation | Estimates:
+) -> Observation | Estimates | KinematicEstimates:
     """Runs a twin study, or with a ``log`` an observer of a model through it.
 
     A twin study has a simulated truth, sensors with noise, filters on wrong models:
@@ -336,7 +354,9 @@ def observe(
     filter:     one of ``filters()``; default: "ukf"
     sensors:    names, name -> standard deviation [SI], or dictionaries as in studies; default: all
     outputs:    outputs of the model to estimate; default: all that are no sensors
-    settings:   filter and sensors: a file, or a dictionary with its structure
+    settings:   filter and sensors: a file, or a dictionary with its structure; with a table
+                [kinematic] an observer by kinematics alone (docs/kinematic-observer.md), which
+                takes outputs, filter, gate and dt beside it
     gate:       leave out readings that a good sensor would not give with this probability
     lag:        how late a reading may come [s]
     dt:         longest step [s]; default: the shortest period of a sensor, at most 0.01
@@ -352,6 +372,22 @@ def observe(
     """
     if log is not None:
         core = as_model(study)._ready()
+        if _is_kinematic(settings):
+            assert settings is not None
+            _refuse(
+                sensors=sensors is not None,
+                lag=lag != 0.1,
+                restart=restart != "never",
+                smooth=smooth is not False,
+            )
+            with _shown_progress(progress) as watch:
+                return _observe(
+                    core,
+                    _log(log, core),
+                    _wanted_kinematic(settings, filter, gate, dt),
+                    outputs,
+                    watch,
+                )
         later = None if smooth is False else float("inf") if smooth is True else float(smooth)
         if later is not None and later < 0:
             raise ValueError("smooth: expected a time of zero or more")
@@ -447,26 +483,42 @@ def advise(
     largest: int = 1,
     filter: str | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
-    dt: float = 0.005,
+    dt: float = 0,
     until: float = 0,
+    spare: int = 0,
     threads: int = 0,
     progress: bool | Callable[[float], Any] = False,
-) -> Advice:
+) -> Advice | KinematicAdvice:
     """Sets of sensors ranked by what a filter would know with them along the model's motion.
 
     candidates: sensors and outputs to choose from, as ``sensors`` of ``observe``; default: all
     largest:    sets of up to so many
-    dt, until:  step and length of the motion [s]; default: the model's length
+    dt, until:  step and length of the motion [s]; default: 0.005, the model's length
     filter, settings, threads, progress: as those of ``observe``
+
+    With settings of a kinematic observer, its inputs and sensors are checked, and sets of inputs
+    and positions ranked; ``spare``: inputs beyond the degrees of freedom. It follows the model's
+    own motion: no largest, until, threads.
 
     >>> best = pg.advise("fourbar_sanjurjo", filter="dekf").sets[0]
     >>> best.sensors
     ['crank_encoder']
+    >>> pg.advise("slider_crank", settings={"kinematic": {"dt": 0.002}}).check.exists
+    False
     """
     core = as_model(model)._ready()
+    if _is_kinematic(settings):
+        assert settings is not None
+        _refuse(largest=largest != 1, until=until != 0, threads=threads != 0)
+        named = None
+        if candidates is not None:
+            named = _spec({"kinematic": {"inputs": _sensor_list(candidates)}}, 2)
+        return _advise(core, _wanted_kinematic(settings, filter, 0, dt or 0), named, spare)
+    if spare:
+        raise ValueError("spare: only with settings of a kinematic observer")
     with _shown_progress(progress) as watch:
         sets, complete, notes = _core.advise(
-            core, _wanted(settings, candidates, filter), largest, dt, until, threads, watch
+            core, _wanted(settings, candidates, filter), largest, dt or 0.005, until, threads, watch
         )
     warn(notes, stacklevel=2)
     return Advice([RankedSet(*s) for s in sets], complete, notes)
