@@ -196,6 +196,14 @@ def chain_stiffnesses(numbers):
     return found
 
 
+def digging_forces(numbers):
+    """The forces of the model file, to two of the observer's standard deviations."""
+    truth = {"dig_x": 20e3, "dig_z": 8e3, "payload": -6e3}
+    found = {name: (value, 2 * numbers[f"{name}_sigma"]) for name, value in truth.items()}
+    # 21000 readings: the mean of their squares is within five standard errors of 1.
+    return {**found, "nis": (1, 5 * math.sqrt(2 / 21000)), "steps": (7000, 0)}
+
+
 EXPECTED = {
     "01_pendulum": pendulum,
     "02_four_bar_from_file": four_bar,
@@ -205,6 +213,7 @@ EXPECTED = {
     "06_arm_from_urdf": arm,
     "07_poses": chain_poses,
     "08_identify": chain_stiffnesses,
+    "09_digging_force": digging_forces,
 }
 
 
