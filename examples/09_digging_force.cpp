@@ -38,8 +38,7 @@ int main(int argc, char** argv) {
   const auto model = panto::load("excavator", without);
   if (!model) return fail(model.diagnostics());
   const panto::Params params = panto::nominal(*model);
-  auto setup =
-      panto::load_kinematic_setup(argc > 1 ? argv[1] : "examples/09_digging_force.toml");
+  auto setup = panto::load_kinematic_setup(argc > 1 ? argv[1] : "examples/09_digging_force.toml");
   if (!setup) return fail(setup.diagnostics());
   setup = panto::complete(std::move(*setup), *model, params);
   if (!setup) return fail(setup.diagnostics());
@@ -47,9 +46,8 @@ int main(int argc, char** argv) {
   if (!tracker) return fail(tracker.diagnostics());
 
   panto::EstimateSeries found;
-  const auto summary = panto::run_log(**tracker, log, [&](const panto::KinematicEstimate& e) {
-    panto::add(found, e);
-  });
+  const auto summary = panto::run_log(
+      **tracker, log, [&](const panto::KinematicEstimate& e) { panto::add(found, e); });
   if (!summary) return fail(summary.diagnostics());
   panto::label(found, **tracker);
   std::printf("steps %ld 1\n", summary->counts.steps);

@@ -1,4 +1,6 @@
 // State observers: twin studies, logs, readings one by one, tuning, choice of sensors.
+#include "python/estimation.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -8,7 +10,6 @@
 #include "panto/estimation/placement.hpp"
 #include "panto/io/sensor_log.hpp"
 #include "panto/io/study.hpp"
-#include "python/estimation.hpp"
 
 namespace panto::python {
 

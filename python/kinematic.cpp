@@ -115,8 +115,8 @@ py::tuple observe_kinematic(const CompiledModel& m, const LogSource& source,
   std::optional<Result<KinematicLogSummary>> result;
   {
     const py::gil_scoped_release release;
-    result =
-        run_log(*tracker, log, [&](const KinematicEstimate& e) { add(series, e); }, std::ref(watch));
+    result = run_log(
+        *tracker, log, [&](const KinematicEstimate& e) { add(series, e); }, std::ref(watch));
   }
   watch.rethrow();
   wanted.laws.rethrow();
@@ -151,10 +151,9 @@ class KinematicStream {
                   const std::optional<Array>& v) {
     const View y = view_of(readings, "readings", static_cast<int>(tracker_->channels().size()));
     const std::vector<double> rest(static_cast<size_t>(model_->nv), 0.0);
-    const Status status =
-        q ? tracker_->start(t, view_of(*q, "q", model_->nq),
-                            v ? view_of(*v, "v", model_->nv) : View(rest), y)
-          : tracker_->start(t, y);
+    const Status status = q ? tracker_->start(t, view_of(*q, "q", model_->nq),
+                                              v ? view_of(*v, "v", model_->nv) : View(rest), y)
+                            : tracker_->start(t, y);
     if (status != Status::kOk) throw NumericalFailure(status, "the filter cannot be started");
     return present(Stamp::kGood);
   }
@@ -244,8 +243,9 @@ py::dict advise_kinematic(const CompiledModel& m, const KinematicWanted& wanted,
   py::dict d;
   d["degrees_of_freedom"] = found.advice.degrees_of_freedom;
   d["needed"] = found.advice.needed;
-  d["check"] = found.check ? py::object(to_dict(*found.check, *m.model, found.inputs, found.sensors))
-                           : py::object(py::none());
+  d["check"] = found.check
+                   ? py::object(to_dict(*found.check, *m.model, found.inputs, found.sensors))
+                   : py::object(py::none());
   d["sets"] = sets;
   return d;
 }
@@ -267,9 +267,9 @@ void bind_kinematic(py::module_& module) {
   module.def("advise_kinematic", &advise_kinematic, arg("model"), arg("wanted"), arg("candidates"),
              arg("spare"));
   py::class_<KinematicStream>(module, "KinematicStream")
-      .def(py::init<const CompiledModel&, const KinematicWanted&,
-                    const std::vector<std::string>&>(),
-           arg("model"), arg("wanted"), arg("outputs"))
+      .def(
+          py::init<const CompiledModel&, const KinematicWanted&, const std::vector<std::string>&>(),
+          arg("model"), arg("wanted"), arg("outputs"))
       .def("start", &KinematicStream::start, arg("t"), arg("readings"), arg("q"), arg("v"))
       .def("step", &KinematicStream::step, arg("t"), arg("readings"))
       .def_property_readonly("quantities", &KinematicStream::quantities)

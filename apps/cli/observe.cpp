@@ -107,7 +107,8 @@ std::string kinematic_conflict(const ObserveArguments& a) {
   if (a.tune) return "--tune is for filters on dynamics: the noise of [kinematic] is in its file";
   if (!a.sensors.empty())
     return "--sensors: a kinematic observer has `inputs` and `sensors` in its settings file";
-  if (a.smooth || a.smooth_lag >= 0) return "--smooth is for filters on dynamics, not for [kinematic]";
+  if (a.smooth || a.smooth_lag >= 0)
+    return "--smooth is for filters on dynamics, not for [kinematic]";
   if (a.lag != kLag) return "--lag: a kinematic observer leaves out what comes late";
   if (a.restart != "never")
     return "--restart: a kinematic observer starts again by itself, at its last good state";
@@ -120,9 +121,9 @@ std::string kinematic_conflict(const ObserveArguments& a) {
 int observe_verb(const ObserveArguments& a) {
   const bool study = is_study(a.model);
   const bool kinematic = !study && !a.settings.empty() && is_kinematic_file(a.settings);
-  std::string wrong = a.tune_sensors && !a.tune  ? "--tune-sensors belongs to --tune"
-                      : study                    ? study_conflict(a)
-                                                 : conflict(a);
+  std::string wrong = a.tune_sensors && !a.tune ? "--tune-sensors belongs to --tune"
+                      : study                   ? study_conflict(a)
+                                                : conflict(a);
   if (wrong.empty() && kinematic) wrong = kinematic_conflict(a);
   if (wrong.empty() && a.spare > 0 && !(a.advise && kinematic))
     wrong = "--spare belongs to --advise with settings of a kinematic observer";
@@ -241,8 +242,9 @@ void add_observe(CLI::App& app, int& exit_code) {
   verb->add_option("--largest", a->largest, "With --advise: sets of up to so many sensors (1)")
       ->type_name("k")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--spare", a->spare,
-                   "With --advise of a kinematic observer: inputs beyond the degrees of freedom (0)")
+  verb->add_option(
+          "--spare", a->spare,
+          "With --advise of a kinematic observer: inputs beyond the degrees of freedom (0)")
       ->type_name("n")
       ->check(CLI::PositiveNumber);
   verb->add_option("-o,--out", a->out,

@@ -183,8 +183,8 @@ std::string table_of(const Model& model, const KinematicReview& r) {
   std::string text = fmt::format("{}: {}\n", model.name, r.advice.needed);
   if (r.check) {
     const KinematicCheck& c = *r.check;
-    text += fmt::format("\n  {}; {}\n  {}\n", joined(r.inputs), joined(r.sensors),
-                        in_words(c, model));
+    text +=
+        fmt::format("\n  {}; {}\n  {}\n", joined(r.inputs), joined(r.sensors), in_words(c, model));
     for (size_t i = 0; i < std::min(kMost, c.failing.size()); ++i) {
       const FailingPoses& f = c.failing[i];
       std::vector<std::string> pose;
@@ -217,17 +217,17 @@ std::string table_of(const Model& model, const KinematicReview& r) {
 std::string kinematic_table(const std::vector<ChannelRecord>& channels,
                             const KinematicCounts& counts) {
   size_t width = 7;
-  for (const ChannelRecord& r : channels)
-    width = std::max(width, with_unit(r.name, r.unit).size());
-  std::string text = fmt::format("  {:<{}} {:<6} {:>8} {:>8} {:>8} {:>10} {:>9} {:>8} {:>8} {:>10} {:>6}\n",
-                                 "channel", width, "role", "used", "held", "none", "not finite",
-                                 "saturated", "frozen", "rejected", "RMS", "NIS");
+  for (const ChannelRecord& r : channels) width = std::max(width, with_unit(r.name, r.unit).size());
+  std::string text =
+      fmt::format("  {:<{}} {:<6} {:>8} {:>8} {:>8} {:>10} {:>9} {:>8} {:>8} {:>10} {:>6}\n",
+                  "channel", width, "role", "used", "held", "none", "not finite", "saturated",
+                  "frozen", "rejected", "RMS", "NIS");
   for (const ChannelRecord& r : channels) {
-    text += fmt::format("  {:<{}} {:<6} {:>8} {:>8} {:>8} {:>10} {:>9} {:>8} {:>8}",
-                        with_unit(r.name, r.unit), width, name_of(r.role), r.of(Reading::kUsed),
-                        r.of(Reading::kHeld), r.of(Reading::kNone), r.of(Reading::kNotFinite),
-                        r.of(Reading::kSaturated), r.of(Reading::kFrozen),
-                        r.of(Reading::kRejected));
+    text +=
+        fmt::format("  {:<{}} {:<6} {:>8} {:>8} {:>8} {:>10} {:>9} {:>8} {:>8}",
+                    with_unit(r.name, r.unit), width, name_of(r.role), r.of(Reading::kUsed),
+                    r.of(Reading::kHeld), r.of(Reading::kNone), r.of(Reading::kNotFinite),
+                    r.of(Reading::kSaturated), r.of(Reading::kFrozen), r.of(Reading::kRejected));
     if (r.role == ChannelRole::kSensor) text += fmt::format(" {:>10.4g} {:>6.2f}", r.rms, r.nis);
     text += "\n";
   }

@@ -77,7 +77,8 @@ Result<std::unique_ptr<KinematicTracker>> KinematicTracker::create(const Model& 
                                                                    std::vector<int> outputs) {
   Diagnostics notes;
   std::unique_ptr<KinematicTracker> o(new KinematicTracker);
-  auto first = KinematicObserver::create(model, params, setup.settings, setup.inputs, setup.sensors);
+  auto first =
+      KinematicObserver::create(model, params, setup.settings, setup.inputs, setup.sensors);
   notes.append(first.diagnostics());
   if (setup.forces) {
     auto second = ForceObserver::create(model, params, *setup.forces);
@@ -133,8 +134,8 @@ void KinematicTracker::describe(const Model& model, const std::vector<UnknownFor
   for (const int dof : speeds_)
     quantities_.push_back({model.speed_names[at(dof)], units.speed_units[at(dof)]});
   for (size_t i = 0; i < speeds_.size() && order_ == 2; ++i)
-    quantities_.push_back(acceleration_of(model.speed_names[at(speeds_[i])],
-                                          units.speed_units[at(speeds_[i])]));
+    quantities_.push_back(
+        acceleration_of(model.speed_names[at(speeds_[i])], units.speed_units[at(speeds_[i])]));
   nf_ = static_cast<int>(unknown.size());
   for (const UnknownForce& f : unknown) {
     std::string unit = "kg";
@@ -208,7 +209,7 @@ Stamp KinematicTracker::push(double t, View readings) noexcept {
   if (report.stamp != Stamp::kGood) return report.stamp;
   take_motion();
   for (size_t i = 0; i < channels_.size(); ++i) {
-    const Reading r = i < ni_        ? report.inputs[i]
+    const Reading r = i < ni_         ? report.inputs[i]
                       : i < ni_ + ns_ ? report.sensors[i - ni_]
                                       : both_->force().report().measured[i - ni_ - ns_];
     ++channels_[i].count[static_cast<size_t>(r)];

@@ -34,10 +34,10 @@ struct ChannelRecord {
 };
 
 struct KinematicEstimate : Estimate {
-  bool zone = false;               // the inputs did not determine the motion
-  bool force_zone = false;         // the forces could not be solved for
-  bool restarted = false;          // the filter was started again
-  std::vector<Reading> readings;   // as KinematicTracker::channels()
+  bool zone = false;              // the inputs did not determine the motion
+  bool force_zone = false;        // the forces could not be solved for
+  bool restarted = false;         // the filter was started again
+  std::vector<Reading> readings;  // as KinematicTracker::channels()
 };
 
 class KinematicTracker {

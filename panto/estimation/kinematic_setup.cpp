@@ -42,7 +42,7 @@ void list(const StudyReader& r, const char* key, std::vector<double>& values) {
 
 // Keys of every filter, whatever it runs on.
 constexpr std::initializer_list<const char*> kFilterKeys{
-    "filter", "alpha",  "beta", "kappa",         "w0",
+    "filter",      "alpha",  "beta", "kappa",         "w0",
     "square_root", "redraw", "gate", "adapt_process", "adapt_sensors"};
 
 void read_filter(const StudyReader& r, std::string& filter, SigmaOptions& sigma,
@@ -92,8 +92,7 @@ KinematicChannel read_channel(const Node& node, const char* what,
   return c;
 }
 
-std::vector<KinematicChannel> read_channels(const StudyReader& r, const char* key,
-                                            const char* what,
+std::vector<KinematicChannel> read_channels(const StudyReader& r, const char* key, const char* what,
                                             std::initializer_list<const char*> keys,
                                             Diagnostics& d) {
   std::vector<KinematicChannel> out;
@@ -117,13 +116,26 @@ void read_kinematic(const Node& node, KinematicSetup& out, Diagnostics& d) {
   KinematicSettings& s = out.settings;
   KinematicOptions& o = s.system;
   s.loc = node.loc;
-  if (!r.keys(with_filter_keys({"order",        "scheme",        "top",
-                                "newmark_gamma", "newmark_beta", "hold",
-                                "jacobian",     "enter",         "leave",
-                                "fallback",     "noise",         "fallback_noise",
-                                "sigma_coordinates", "sigma_speeds", "sigma_top",
-                                "dt",           "longest_pause", "lost_after",
-                                "inputs",       "sensors"})))
+  if (!r.keys(with_filter_keys({"order",
+                                "scheme",
+                                "top",
+                                "newmark_gamma",
+                                "newmark_beta",
+                                "hold",
+                                "jacobian",
+                                "enter",
+                                "leave",
+                                "fallback",
+                                "noise",
+                                "fallback_noise",
+                                "sigma_coordinates",
+                                "sigma_speeds",
+                                "sigma_top",
+                                "dt",
+                                "longest_pause",
+                                "lost_after",
+                                "inputs",
+                                "sensors"})))
     return;
   read_filter(r, s.filter, s.sigma, s.options);
   r.whole("order", 1, o.order);
@@ -275,13 +287,12 @@ void complete_forces(KinematicSetup& s, const Model& model, const Params& params
       continue;
     for (const Sensor& e : model.sensors)
       if (e.output == output && c.sigma == 0 && e.noise >= 0) c.sigma = workspace->number(e.noise);
-    c.name = model.inputs[static_cast<size_t>(model.outputs[static_cast<size_t>(output)].index)].name;
+    c.name =
+        model.inputs[static_cast<size_t>(model.outputs[static_cast<size_t>(output)].index)].name;
   }
 }
 
-double entry(const std::vector<double>& list, size_t i) {
-  return list[list.size() == 1 ? 0 : i];
-}
+double entry(const std::vector<double>& list, size_t i) { return list[list.size() == 1 ? 0 : i]; }
 
 // Root mean square of the derivative that the inputs give, at least what is there.
 void complete_top(KinematicSettings& s, std::span<const int> dofs, const Run& motion) {
@@ -291,8 +302,8 @@ void complete_top(KinematicSettings& s, std::span<const int> dofs, const Run& mo
     const std::vector<double>& course = courses[static_cast<size_t>(dofs[i])];
     double sum = 0;
     for (const double e : course) sum += e * e;
-    sigma.push_back(std::max(entry(s.sigma_top, i),
-                             std::sqrt(sum / static_cast<double>(course.size()))));
+    sigma.push_back(
+        std::max(entry(s.sigma_top, i), std::sqrt(sum / static_cast<double>(course.size()))));
   }
   s.sigma_top = sigma;
 }
@@ -420,8 +431,8 @@ Result<KinematicReview> review(KinematicSetup setup, const Model& model, const P
   if (checked) {
     for (const KinematicChannel& c : setup.inputs) out.inputs.push_back(c.name);
     for (const KinematicChannel& c : setup.sensors) out.sensors.push_back(c.name);
-    Result<KinematicCheck> check =
-        check_kinematic(model, params, setup.settings, setup.inputs, setup.sensors, *motion, options);
+    Result<KinematicCheck> check = check_kinematic(model, params, setup.settings, setup.inputs,
+                                                   setup.sensors, *motion, options);
     if (!check) return check.diagnostics();
     out.check = std::move(*check);
   }

@@ -13,12 +13,14 @@
 namespace panto {
 
 struct KinematicSetup {
-  KinematicSettings settings;  // defaults of files are those with the least error: "rk4", inputs "linear", forces at the "end" of a step
+  KinematicSettings
+      settings;  // defaults of files are those with the least error: "rk4", inputs "linear", forces at the "end" of a step
   std::vector<KinematicChannel> inputs, sensors;  // empty: open
   std::optional<ForceSettings> forces;            // second stage
   // Per measured force, what holds its readings: a sensor of the model that reads it, or the input itself. Set by complete().
   std::vector<std::string> load_cells;
-  bool zone_open = true, fallback_open = true, top_open = true;  // `enter`, `fallback_noise`, `sigma_top` are not given
+  bool zone_open = true, fallback_open = true,
+       top_open = true;  // `enter`, `fallback_noise`, `sigma_top` are not given
 
   KinematicSetup() {
     settings.system.scheme = Scheme::kRungeKutta4;

@@ -264,11 +264,11 @@ Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
   return log;
 }
 
-Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
-                                  const Params& params, KinematicSetup& setup) {
+Result<SensorLog> read_sensor_log(const std::string& path, const Model& model, const Params& params,
+                                  KinematicSetup& setup) {
   std::vector<std::string> present;
-  const bool load_cells = setup.forces && setup.forces->form == ForceForm::kF12 &&
-                          setup.forces->measured.empty();
+  const bool load_cells =
+      setup.forces && setup.forces->form == ForceForm::kF12 && setup.forces->measured.empty();
   if (setup.inputs.empty() || setup.sensors.empty() || load_cells) {
     const Result<SensorLog> all = read_sensor_log(path, model, std::vector<std::string>{});
     if (!all) return all.diagnostics();

@@ -19,8 +19,8 @@ Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
 Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
                                   std::vector<SensorSettings>& sensors);
 // The channels of a kinematic observer; the setup is completed, where channels are open from those that the log has.
-Result<SensorLog> read_sensor_log(const std::string& path, const Model& model,
-                                  const Params& params, KinematicSetup& setup);
+Result<SensorLog> read_sensor_log(const std::string& path, const Model& model, const Params& params,
+                                  KinematicSetup& setup);
 Result<SensorLog> parse_sensor_log(std::string_view csv, const std::string& file,
                                    const Model& model, const std::vector<std::string>& wanted);
 

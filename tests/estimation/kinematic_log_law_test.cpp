@@ -1,9 +1,8 @@
 // Settings files, logs and trackers of kinematic observers: they add nothing to the observers, choose what is open, and tell what is bad.
-#include "panto/estimation/kinematic_log.hpp"
-
 #include <cmath>
 #include <limits>
 
+#include "panto/estimation/kinematic_log.hpp"
 #include "panto/integrate/measure.hpp"
 #include "panto/io/toml.hpp"
 #include "tests/allocation_counter.hpp"
@@ -73,8 +72,8 @@ unknown = [{ name = "F", walk = 100 }]
 TEST(KinematicSetupDefaults, AreTheSensorsThatFitAndThresholdsOfTheOwnMotion) {
   const Machine machine;
   const KinematicSetup s = setup_of(kBoth, *machine.model);
-  EXPECT_EQ(s.channels(), (std::vector<std::string>{"slider_accelerometer", "crank_encoder",
-                                                    "torque_meter"}));
+  EXPECT_EQ(s.channels(),
+            (std::vector<std::string>{"slider_accelerometer", "crank_encoder", "torque_meter"}));
   EXPECT_EQ(s.forces->measured[0].name, "T");
   EXPECT_EQ(s.forces->measured[0].sigma, 0.28);
   EXPECT_GT(s.settings.system.enter, 0);
@@ -287,7 +286,8 @@ inputs = [{ name = "theta_dot", sigma = 0.01 }]
   EXPECT_EQ(s.sensors.at(0).name, "crank_encoder");
   LogSeries rate{"theta_dot", {}};
   for (size_t k = 0; k < machine.run.t.size(); ++k)
-    rate.samples.push_back({machine.run.t[k], machine.truth("theta_dot")[k], static_cast<long>(k), 0});
+    rate.samples.push_back(
+        {machine.run.t[k], machine.truth("theta_dot")[k], static_cast<long>(k), 0});
   machine.log.sensors.push_back(rate);
   const auto tracker = tracker_of(*machine.model, s);
   double worst = 0;

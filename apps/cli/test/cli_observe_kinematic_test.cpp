@@ -45,16 +45,17 @@ TEST_F(KinematicVerb, CsvAndHdf5GiveTheSameEstimatesAsTableJsonAndFiles) {
     EXPECT_NE(csv.find(words), std::string::npos) << words;
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 502);
 
-  const Outcome other = panto(
-      "observe slider_crank run.h5 --settings kkf.toml --outputs slider_x --json -o est.h5");
+  const Outcome other =
+      panto("observe slider_crank run.h5 --settings kkf.toml --outputs slider_x --json -o est.h5");
   ASSERT_EQ(other.exit_code, 0) << other.err;
   EXPECT_EQ(other.json()["final"]["theta"], j["final"]["theta"]);
   EXPECT_FALSE(other.json()["final"].contains("slider_v"));
   EXPECT_TRUE(std::filesystem::exists(path("est.h5")));
   const Outcome table = panto("observe slider_crank run.csv --settings kkf.toml --filter ekf");
   EXPECT_EQ(table.exit_code, 0) << table.err;
-  for (const char* words : {"kinematic observer, ekf", "crank_encoder [rad]", "singular zone entered",
-                            "0 repeated, 0 backward, 0 jumps", "force F [N]", "µs per step"})
+  for (const char* words :
+       {"kinematic observer, ekf", "crank_encoder [rad]", "singular zone entered",
+        "0 repeated, 0 backward, 0 jumps", "force F [N]", "µs per step"})
     EXPECT_NE(table.out.find(words), std::string::npos) << words << "\n" << table.out;
 }
 
@@ -81,9 +82,9 @@ TEST_F(KinematicVerb, BadReadingsAndStampsAreCounted) {
 }
 
 TEST_F(KinematicVerb, AdviceChecksTheSetAndRanksCandidates) {
-  const Outcome run =
-      panto("observe slider_crank --settings kkf.toml --advise --json --candidates "
-            "slider_accelerometer,theta=0.003,slider_x=0.001 -o advice.csv");
+  const Outcome run = panto(
+      "observe slider_crank --settings kkf.toml --advise --json --candidates "
+      "slider_accelerometer,theta=0.003,slider_x=0.001 -o advice.csv");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json j = run.json();
   EXPECT_EQ(j["degrees_of_freedom"], 1);
@@ -99,7 +100,8 @@ TEST_F(KinematicVerb, AdviceChecksTheSetAndRanksCandidates) {
             std::string::npos);
   const Outcome table = panto("observe slider_crank --settings kkf.toml --advise");
   EXPECT_EQ(table.exit_code, 0) << table.err;
-  for (const char* words : {"at least 1 independent sensor of acceleration", "fails from", "verdict"})
+  for (const char* words :
+       {"at least 1 independent sensor of acceleration", "fails from", "verdict"})
     EXPECT_NE(table.out.find(words), std::string::npos) << words << "\n" << table.out;
 }
 
@@ -142,8 +144,7 @@ TEST_F(KinematicVerb, BadInputEndsWithTwoAndWritesNothing) {
   const auto bad = [&](const std::string& settings, const std::string& arguments,
                        const std::string& id) {
     put("bad.toml", settings);
-    const Outcome run =
-        panto("observe " + arguments + " --settings bad.toml -o est.csv --json");
+    const Outcome run = panto("observe " + arguments + " --settings bad.toml -o est.csv --json");
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_NE(run.out.find(id), std::string::npos) << arguments << "\n" << run.out;
     EXPECT_FALSE(std::filesystem::exists(path("est.csv"))) << arguments;
