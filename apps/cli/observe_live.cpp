@@ -141,6 +141,7 @@ class FilterStation final : public Station {
   // Sensors, then inputs of the model.
   static std::vector<std::string> names_of(const Model& model, Observer& observer) {
     std::vector<std::string> names;
+    names.reserve(static_cast<size_t>(observer.mechanism().sensors()) + model.inputs.size());
     for (int i = 0; i < observer.mechanism().sensors(); ++i)
       names.push_back(
           model.outputs[static_cast<size_t>(observer.mechanism().sensor(i).output)].name);
@@ -188,6 +189,7 @@ class KinematicStation final : public Station {
  private:
   static std::vector<std::string> names_of(const KinematicTracker& tracker) {
     std::vector<std::string> names;
+    names.reserve(tracker.channels().size());
     for (const ChannelRecord& r : tracker.channels()) names.push_back(r.name);
     return names;
   }
