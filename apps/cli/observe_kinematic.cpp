@@ -71,9 +71,11 @@ std::string table_of(const Model& model, const KinematicSetup& setup, const std:
       s.nis, step_us(s), setup.settings.system.enter, setup.settings.system.leave,
       100 * s.zone_share);
   text += fmt::format("\n  at {:.6g} s\n", s.end);
-  for (const EstimateColumn& c : e.estimates)
-    text += fmt::format("    {:<24} {:>14.6g} ± {:.3g}\n", with_unit(c.name, c.unit),
-                        c.value.back(), c.sigma.back());
+  for (const EstimateColumn& c : e.estimates) {
+    text += fmt::format("    {:<24} {:>14.6g}", with_unit(c.name, c.unit), c.value.back());
+    if (!std::isnan(c.sigma.back())) text += fmt::format(" ± {:.3g}", c.sigma.back());
+    text += "\n";
+  }
   if (!file.empty()) text += fmt::format("\n  written  {}\n", file);
   return text;
 }

@@ -191,8 +191,12 @@ Result<KinematicCheck> check_kinematic(const Model& model, const Params& params,
     system.process_noise(pose.t, h, x, q);
     const Seen seen = observability_of(f, rows, scale);
     const double condition = seen.log10_condition;
-    c.states = seen.states;
-    c.least_rank = std::min(c.least_rank, seen.rank);
+    // Of the pose that lacks most: a step into the zone may depend on more states than others.
+    const int lacking = seen.states - seen.rank, before = c.states - c.least_rank;
+    if (conditions.empty() || lacking > before || (lacking == before && seen.states < c.states)) {
+      c.states = seen.states;
+      c.least_rank = seen.rank;
+    }
     conditions.push_back(condition);
     if (conditions.size() == 1 || condition > c.worst) {
       c.worst = condition;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kLeaveFactor = 1.25;  // of `enter`, where `leave` is not given
 constexpr int kPoses = 1000;           // of the motion that is looked at
-constexpr int kShortestPassage = 10;   // steps of the filter
+constexpr int kPassage = 10;           // of the zone, in steps, where the motion has none
 
 template <class E>
 void choose(const StudyReader& r, const char* key,
@@ -308,7 +308,8 @@ void complete_top(KinematicSettings& s, std::span<const int> dofs, const Run& mo
   s.sigma_top = sigma;
 }
 
-// What is unknown in the zone, the derivative that the inputs give, has its deviation of the start after a passage of this length.
+// In the zone the derivative that the inputs give is unknown. Where it is no state it has its deviation σ of the start through all of a passage; where it is
+// one, it changes in a passage as between two independent values, by √2 σ.
 void complete_noise(KinematicSettings& s, size_t n, double passage) {
   KinematicOptions& o = s.system;
   const bool walk = o.fallback == Fallback::kRandomWalk;
@@ -317,7 +318,7 @@ void complete_noise(KinematicSettings& s, size_t n, double passage) {
     noise.clear();
     for (size_t i = 0; i < n; ++i) noise.push_back(entry(sigma, i) * entry(sigma, i) * factor);
   };
-  if (o.top != TopState::kNone) fill(o.fallback_noise.top, s.sigma_top, 1 / passage);
+  if (o.top != TopState::kNone) fill(o.fallback_noise.top, s.sigma_top, 2 / passage);
   if (o.order == 2 && (o.top == TopState::kNone || walk))
     fill(o.fallback_noise.speed, s.sigma_top, passage);
   if ((o.order == 1 && o.top == TopState::kNone) || walk)
@@ -350,7 +351,12 @@ Result<KinematicSetup> kinematic_setup(const ModelSpec& file) {
     read_kinematic(*kinematic, out, d);
   else
     d.error(111, {file.file, 1, 1}, "missing table [kinematic]");
-  if (const Node* forces = r.find("forces")) out.forces = read_forces(*forces, d);
+  if (const Node* forces = r.find("forces")) {
+    out.forces = read_forces(*forces, d);
+    // Inverse dynamics needs accelerations in the zone too, and only a state has them there.
+    if (kinematic != nullptr && kinematic->find("top") == nullptr)
+      out.settings.system.top = TopState::kRandomWalk;
+  }
   std::vector<std::string> seen;
   const auto once = [&](const std::vector<KinematicChannel>& channels) {
     for (const KinematicChannel& c : channels) {
@@ -406,9 +412,12 @@ Result<KinematicSetup> complete(KinematicSetup setup, const Model& model, const 
     s.system.leave = check->leave;
   }
   if (setup.fallback_open) {
-    double passage = kShortestPassage * s.dt;
-    for (const FailingPoses& f : check->failing) passage = std::max(passage, f.to - f.from);
-    complete_noise(s, dofs.size(), passage);
+    std::vector<double> passages;
+    for (const FailingPoses& f : check->failing)
+      passages.push_back(f.to - f.from + model.run.until / kPoses);
+    std::sort(passages.begin(), passages.end());
+    complete_noise(s, dofs.size(),
+                   passages.empty() ? kPassage * s.dt : passages[passages.size() / 2]);
   }
   setup.zone_open = setup.fallback_open = setup.top_open = false;
   return {std::move(setup), notes};

@@ -41,8 +41,8 @@ Result<Run> own_motion(const Model& model, const Params& params);
 
 // Fills what is open. Inputs and sensors: those of `present` (none: sensors of the model) that the order can use; measured forces: of `present`, those
 // that read an input which is not unknown. Along the model's own motion: sigma_top at least the root mean square of what the inputs give; enter a fifth of
-// the median of 1/|S⁺|; noise in the zone such that what is unknown there has its deviation of the start when the longest passage is over. W0843: there
-// is no such motion, and no zone.
+// the median of 1/|S⁺|; noise in the zone such that what is unknown there has its deviation of the start when a passage as long as their median is over.
+// W0843: there is no such motion, and no zone.
 // Errors: those of KinematicObserver.
 Result<KinematicSetup> complete(KinematicSetup setup, const Model& model, const Params& params,
                                 const std::vector<std::string>& present = {});

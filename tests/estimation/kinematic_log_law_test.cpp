@@ -78,8 +78,12 @@ TEST(KinematicSetupDefaults, AreTheSensorsThatFitAndThresholdsOfTheOwnMotion) {
   EXPECT_EQ(s.forces->measured[0].sigma, 0.28);
   EXPECT_GT(s.settings.system.enter, 0);
   EXPECT_DOUBLE_EQ(s.settings.system.leave, 1.25 * s.settings.system.enter);
-  EXPECT_GT(s.settings.system.fallback_noise.speed[0], 0);
+  EXPECT_EQ(s.settings.system.top, TopState::kRandomWalk);
+  EXPECT_GT(s.settings.system.fallback_noise.top[0], 0);
   EXPECT_GT(s.settings.sigma_top[0], 10);
+  const KinematicSetup alone = setup_of("[kinematic]\n", *machine.model);
+  EXPECT_EQ(alone.settings.system.top, TopState::kNone);
+  EXPECT_GT(alone.settings.system.fallback_noise.speed[0], 0);
 }
 
 TEST(KinematicSetupKeys, GoBeforeWhatWouldBeChosen) {

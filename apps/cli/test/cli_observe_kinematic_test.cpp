@@ -35,7 +35,7 @@ TEST_F(KinematicVerb, CsvAndHdf5GiveTheSameEstimatesAsTableJsonAndFiles) {
   EXPECT_GT(j["leave"].get<double>(), j["enter"].get<double>());
   for (const char* name : {"theta", "theta_dot", "theta_ddot", "force F", "slider_x"})
     EXPECT_TRUE(j["final"].contains(name)) << name;
-  EXPECT_TRUE(j["final"]["theta_ddot"]["sigma"].is_null());
+  EXPECT_GT(j["final"]["theta_ddot"]["sigma"].get<double>(), 0);
   EXPECT_GT(j["final"]["force F"]["sigma"].get<double>(), 0);
   const std::string csv = text_of(path("est.csv"));
   for (const char* words :
@@ -79,6 +79,8 @@ TEST_F(KinematicVerb, BadReadingsAndStampsAreCounted) {
   const std::string csv = text_of(path("est.csv"));
   EXPECT_NE(csv.find("held,used"), std::string::npos) << csv;
   EXPECT_NE(csv.find("used,frozen"), std::string::npos) << csv;
+  // No state holds the accelerations: their deviation is not known.
+  EXPECT_TRUE(j["final"]["theta_ddot"]["sigma"].is_null());
 }
 
 TEST_F(KinematicVerb, AdviceChecksTheSetAndRanksCandidates) {
