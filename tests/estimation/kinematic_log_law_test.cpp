@@ -86,6 +86,17 @@ TEST(KinematicSetupDefaults, AreTheSensorsThatFitAndThresholdsOfTheOwnMotion) {
   EXPECT_GT(alone.settings.system.fallback_noise.speed[0], 0);
 }
 
+TEST(KinematicSetupDefaults, WithoutAMotionThereIsNoZoneAndAWarning) {
+  Machine machine(0.01);
+  machine.model->run.integrator = "none";
+  const auto file = parse_model_text("[kinematic]\n", "kkf.toml");
+  const auto setup = complete(*kinematic_setup(*file), *machine.model, nominal(*machine.model));
+  ASSERT_TRUE(setup.ok()) << setup.diagnostics().text();
+  EXPECT_EQ(setup.diagnostics().items().at(0).id, 843);
+  EXPECT_EQ(setup->settings.system.enter, 0);
+  EXPECT_EQ(setup->inputs.at(0).name, "slider_accelerometer");
+}
+
 TEST(KinematicSetupKeys, GoBeforeWhatWouldBeChosen) {
   const Machine machine;
   const KinematicSetup s = setup_of(R"toml(
