@@ -63,9 +63,10 @@ int filter_step(const Model& model, const std::string& name) {
   return status == Status::kOk && last == Status::kOk ? 0 : 3;
 }
 
-// One step of a kinematic observer (SS-UKF, acceleration as a state) driven by all accelerometers and corrected by all encoders, and with `forces` of the
+// One step of a kinematic observer (acceleration as a state) driven by all accelerometers and corrected by all encoders, and with `forces` of the
 // force observer behind it: the first half of the model's inputs measured, the others unknown.
-int kinematic_step(const Model& model, bool forces) {
+int kinematic_step(const Model& model, const std::string& filter, KinematicJacobian jacobian,
+                   bool forces) {
   std::vector<KinematicChannel> inputs, sensors;
   for (const Sensor& s : model.sensors) {
     KinematicChannel c;
@@ -74,6 +75,8 @@ int kinematic_step(const Model& model, bool forces) {
     if (s.type == "accelerometer") inputs.push_back(c);
   }
   KinematicSettings settings;
+  settings.filter = filter;
+  settings.system.jacobian = jacobian;
   settings.system.top = TopState::kCombined;
   settings.system.noise.top = {100};
   auto first = KinematicObserver::create(model, nominal(model), settings, inputs, sensors);
@@ -171,11 +174,11 @@ int element(const std::string& operation) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(
-        stderr,
-        "usage: instructions MODEL[:N] residual|tangent|forward|kinematic|two_stage|FILTER\n"
-        "       instructions element shear_force|shear_tangent|cable_force|cable_tangent|"
-        "beam_inertia\n");
+    std::fprintf(stderr,
+                 "usage: instructions MODEL[:N] residual|tangent|forward|kinematic|kinematic_ekf|"
+                 "kinematic_ekf_numeric|two_stage|FILTER\n"
+                 "       instructions element shear_force|shear_tangent|cable_force|cable_tangent|"
+                 "beam_inertia\n");
     return 1;
   }
   std::string name = argv[1];
@@ -193,8 +196,14 @@ int main(int argc, char** argv) {
   }
   for (const FilterInfo& f : filters())
     if (f.name == operation) return filter_step(*model, operation);
-  if (operation == "kinematic" || operation == "two_stage")
-    return kinematic_step(*model, operation == "two_stage");
+  if (operation == "kinematic")
+    return kinematic_step(*model, "ss_ukf", KinematicJacobian::kExact, false);
+  if (operation == "kinematic_ekf")
+    return kinematic_step(*model, "ekf", KinematicJacobian::kExact, false);
+  if (operation == "kinematic_ekf_numeric")
+    return kinematic_step(*model, "ekf", KinematicJacobian::kNumeric, false);
+  if (operation == "two_stage")
+    return kinematic_step(*model, "ss_ukf", KinematicJacobian::kExact, true);
   const auto ws = Workspace::create(*model, nominal(*model));
   const Result<AssembledState> start = assemble(*ws);
   if (!start) {

@@ -829,7 +829,11 @@ Status KinematicSystem::accelerations(double t, MutableView x, MutableView a) no
   if (options_.order == 1) return Status::kBadArgument;
   const Status closed = close(t, x);
   if (closed != Status::kOk) return closed;
-  if (nt_ == 0 && !solve(x, end_)) return Status::kSingular;
+  if (nt_ == 0) {
+    if (!solve(x, end_)) return Status::kSingular;
+    // In the zone the speeds stay, whatever the inputs say.
+    if (in_zone(x) || margin_ <= options_.enter) std::fill(s_.begin(), s_.end(), 0.0);
+  }
   fill_accelerations(x, nt_ > 0 ? top(x) : View(s_));
   if (a.data() != a_.data()) std::copy(a_.begin(), a_.end(), a.begin());
   return Status::kOk;
