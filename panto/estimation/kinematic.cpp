@@ -155,6 +155,7 @@ View KinematicSystem::inputs_at(double share) noexcept {
 
 void KinematicSystem::forget() noexcept {
   worn_ = noise_known_ = pose_known_ = false;
+  workspace_.forget_pose();
   best_conditioning_ = workspace_.conditioning();
   stamp_ += 1;
 }
@@ -1076,8 +1077,8 @@ bool KinematicSystem::recall(double t, View memory, MutableView x,
                              Eigen::MatrixXd& change) noexcept {
   best_conditioning_ = memory[0];
   worn_ = memory[1] != 0;
-  noise_known_ = false;
-  x[at(at_level_)] = 0;
+  noise_known_ = pose_known_ = false;
+  unsettle(x);
   const View then = memory.subspan(2);
   const auto z = workspace_.independent_speeds();
   if (std::equal(z.begin(), z.end(), then.begin())) return false;

@@ -133,7 +133,10 @@ class KinematicSystem final : public ModelSystem {
   void forget() noexcept override;
   void remember(MutableView out) const noexcept override;
   bool recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept override;
-  void unsettle(MutableView x) const noexcept override { x[at(at_level_)] = 0; }
+  void unsettle(MutableView x) const noexcept override {
+    x[at(at_level_)] = 0;
+    workspace_.forget_pose();
+  }
 
  private:
   static size_t at(int i) { return static_cast<size_t>(i); }

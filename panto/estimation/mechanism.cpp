@@ -129,6 +129,7 @@ bool Mechanism::present(View x) const {
 
 void Mechanism::forget() noexcept {
   worn_ = false;
+  workspace_.forget_pose();
   best_conditioning_ = workspace_.conditioning();
   stamp_ += 1;
   near_ = false;
@@ -922,7 +923,7 @@ bool Mechanism::recall(double t, View memory, MutableView x, Eigen::MatrixXd& ch
   contraction_ = *from++;
   best_conditioning_ = *from++;
   worn_ = *from++ != 0;
-  set_done(x, Done::kNothing);
+  unsettle(x);
   const View then(from, memory.end());
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
   if (std::equal(zp.begin(), zp.end(), then.begin()) &&

@@ -157,7 +157,10 @@ class Mechanism final : public ModelSystem {
   void forget() noexcept override;
   void remember(MutableView out) const noexcept override;
   bool recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept override;
-  void unsettle(MutableView x) const noexcept override { set_done(x, Done::kNothing); }
+  void unsettle(MutableView x) const noexcept override {
+    set_done(x, Done::kNothing);
+    workspace_.forget_pose();
+  }
 
  private:
   // How far the dependent part of a state agrees with the free entries.

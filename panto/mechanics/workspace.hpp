@@ -143,7 +143,9 @@ class Workspace {
   [[nodiscard]] virtual int position_rank() const = 0;
 
   // Newton on the dependent coordinates until the position rows vanish (LOOP-2), then G and its factors at q. kRepartition: done, but choose again soon.
+  // At the pose and time it closed last it does nothing, until forget_pose(): what follows then depends on q alone, to the last bit.
   [[nodiscard]] virtual Status close_positions(double t, MutableView q) noexcept = 0;
+  virtual void forget_pose() noexcept = 0;
   // G and its factors at q as it is, loops closed or not.
   [[nodiscard]] virtual Status hold_positions(double t, View q) noexcept = 0;
   // Dependent speeds from the independent ones; after close_positions at the same q.

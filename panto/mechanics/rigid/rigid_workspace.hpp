@@ -56,6 +56,7 @@ class RigidWorkspace final : public Workspace {
   [[nodiscard]] double conditioning() const override { return lu_.conditioning(); }
   [[nodiscard]] int position_rank() const override { return lu_.rank(0); }
   [[nodiscard]] Status close_positions(double t, MutableView q) noexcept override;
+  void forget_pose() noexcept override { closed_ = mass_known_ = false; }
   [[nodiscard]] Status hold_positions(double t, View q) noexcept override;
   [[nodiscard]] Status close_velocities(double t, View u, MutableView v) noexcept override;
   [[nodiscard]] Status accelerations(double t, View v, View u, View u_rate,
@@ -77,8 +78,6 @@ class RigidWorkspace final : public Workspace {
   bool reduced_accelerations(double* a) noexcept;  // false: reduced mass matrix not definite
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
-  // What depends on the pose alone is no longer known.
-  void forget_pose() noexcept { closed_ = mass_known_ = false; }
   void find_free_entries() noexcept;
   void jacobian() noexcept;  // g_ and the position rows' φ at the kinematics' positions
   void coincidence_jacobian(const Coincidence& c) noexcept;
