@@ -10,6 +10,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
                       -Wno-error=stringop-overflow -Wno-error=stringop-overread)
   # GCC 12 reports joined strings ("a" + name) as overlapping copies: its bug 105651.
   add_compile_options(-Wno-restrict)
+  # Loops run over a handful of numbers, where vector code is mostly preparation; Eigen vectorises by itself.
+  add_compile_options(-fno-tree-vectorize)
 endif()
 add_compile_options(-ffp-contract=fast)
 if(PANTO_ARCH)

@@ -75,6 +75,7 @@ SIGNS = {
     "point": "points",
     "point_velocity": "velocities",
     "orientation": "rpy",
+    "rayleigh": r"damping = \{ alpha",
 }
 
 

@@ -133,6 +133,7 @@ class Sketch:
         self.probe = probe = Probe(description)
         self.dimension = len(probe.axes)
         self.bodies = {}  # name -> poses of the places on it
+        self.beams = set()  # names; all places on them lie on their line
         self.shapes = []  # body, kind, pose, numbers, axis
         self.joints = []  # symbol, pose, axis in the place
         self.rails = []  # pose of the guide, axis, pose of the slider
@@ -165,6 +166,9 @@ class Sketch:
     def add_body(self, body):
         name = body["name"]
         self.bodies[name] = [self.probe.pose({"body": name, "at": body["com"]})] if "com" in body else []
+        if "beam" in body:
+            self.beams.add(name)
+            self.add_shape(name, "bar", body["beam"])
         for kind in ("bar", "box", "cylinder", "sphere", "point_mass", "shape"):
             parts = body.get(kind, [])
             for part in parts if isinstance(parts, list) else [parts]:
@@ -335,7 +339,7 @@ class Drawing:
     def link(self, body, color):
         """A thick line, or a plate where the places of a body do not lie on one."""
         keys = list(self.sketch.bodies[body])
-        points = [self.at(k) for k in keys]
+        points = [] if body in self.sketch.beams else [self.at(k) for k in keys]
         for name, kind, key, numbers, _ in self.sketch.shapes:
             if name == body and kind == "bar":
                 p, r = self.poses[key]

@@ -6,6 +6,9 @@ namespace panto::validation {
 
 using Rows = Result<std::vector<Row>>;
 
+namespace belotti2018 {
+Rows table4();
+}  // namespace belotti2018
 namespace cepon {
 Rows figures_5_6();
 Rows table2();
@@ -30,6 +33,7 @@ Rows kinematic_observer();
 Rows slider_crank();
 Rows table3_4();
 Rows table3_5();
+Rows table5_5();
 }  // namespace palomba
 namespace sanjurjo2017 {
 Rows fig3();
@@ -53,6 +57,8 @@ Rows mechanisms();
 
 std::span<const Case> cases() {
   static constexpr std::array kCases{
+      Case{"belotti2018", "table4", "Nominal natural frequencies of the flexible manipulator",
+           belotti2018::table4},
       Case{"cepon", "fig5-6", "Which frequency tells about which joint, and the best poses",
            cepon::figures_5_6},
       Case{"cepon", "table2", "Natural frequencies of the three-link chain", cepon::table2},
@@ -82,6 +88,8 @@ std::span<const Case> cases() {
            palomba::table3_4},
       Case{"palomba", "table3.5", "Computing times of the two-stage observer and its benchmark",
            palomba::table3_5},
+      Case{"palomba", "table5.5", "Natural frequencies of the flexible manipulator, horizontal",
+           palomba::table5_5},
       Case{"sanjurjo2017", "fig10", "RMS error, five-bar, gyros on the couplers",
            sanjurjo2017::fig10},
       Case{"sanjurjo2017", "fig11", "RMS error, five-bar, gyros on the couplers, 5 rad/s",

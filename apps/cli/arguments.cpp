@@ -20,6 +20,15 @@ void add_model_arguments(CLI::App& verb, ModelArguments& arguments) {
   verb.add_flag("--json", arguments.json, "Result as JSON on standard output");
 }
 
+CLI::Option* add_deformation(CLI::App& verb, std::optional<double>& scale) {
+  return verb
+      .add_option("--deformation", scale,
+                  "Of beams: how many times larger than they are the page draws elastic "
+                  "displacements at first (default: so that they are seen)")
+      ->type_name("scale")
+      ->check(CLI::Range(0.0, 1e9));
+}
+
 bool parse_settings(const std::vector<std::string>& set, std::vector<Override>& overrides,
                     std::string& message) {
   for (const std::string& text : set) {

@@ -1,17 +1,37 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <memory>
+#include <numbers>
 
 #include "apps/cli/json.hpp"
 #include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
+#include "panto/integrate/stability.hpp"
+#include "panto/integrate/stepper.hpp"
 #include "panto/mechanics/assembly.hpp"
 
 namespace panto::cli {
 namespace {
 
-std::string json_of(const Model& model, const CheckReport& r, const Diagnostics& notes) {
+// What the beams of a model ask of a fixed step (INT-12); no limit without beams.
+StepLimit beam_limit(Workspace& workspace, const CheckReport& r) {
+  const Model& model = workspace.model();
+  if (model.nq == model.joint_nq()) return {};
+  const std::span<const double> q(r.q.data(), static_cast<size_t>(r.q.size())),
+      v(r.v.data(), static_cast<size_t>(r.v.size()));
+  workspace.choose_partition(0, q);
+  Ode ode(workspace, false);
+  std::vector<double> x(static_cast<size_t>(ode.size()));
+  ode.pack(q, v, x);
+  Eigen::VectorXcd eigenvalues;
+  if (!usable(fast_eigenvalues(ode, 0, x, eigenvalues))) return {};
+  return step_limit("rk4", eigenvalues, model.run.until);
+}
+
+std::string json_of(const Model& model, const CheckReport& r, const StepLimit& limit,
+                    const Diagnostics& notes) {
   JsonWriter json;
   json.begin_object()
       .member("model", model.name)
@@ -32,6 +52,10 @@ std::string json_of(const Model& model, const CheckReport& r, const Diagnostics&
   for (size_t i = 0; i < r.frequencies_hz.size() && i < model.forces.size(); ++i)
     if (r.frequencies_hz[i] > 0) json.member(model.forces[i].name, r.frequencies_hz[i]);
   json.end_object();
+  if (std::isfinite(limit.step)) {
+    json.member("fastest_mode_hz", std::abs(limit.eigenvalue) / (2 * std::numbers::pi));
+    json.member("largest_rk4_step", limit.step);
+  }
   json.key("initial").begin_object();
   for (int i = 0; i < model.nq; ++i)
     json.member(model.coordinate_names[static_cast<size_t>(i)], r.q[i]);
@@ -43,7 +67,7 @@ std::string json_of(const Model& model, const CheckReport& r, const Diagnostics&
   return json.text() + "\n";
 }
 
-std::string table_of(const Model& model, const CheckReport& r) {
+std::string table_of(const Model& model, const CheckReport& r, const StepLimit& limit) {
   const auto list = [](const std::vector<std::string>& names) {
     return names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "));
   };
@@ -65,6 +89,9 @@ std::string table_of(const Model& model, const CheckReport& r) {
     if (r.frequencies_hz[i] > 0)
       text += fmt::format("  {:<22}{:.4g} Hz\n",
                           fmt::format("\"{}\" implies", model.forces[i].name), r.frequencies_hz[i]);
+  if (std::isfinite(limit.step))
+    text += fmt::format("  {:<22}{}: rk4 is stable up to dt = {:.4g} s\n", "fastest mode",
+                        describe_mode(limit.eigenvalue), limit.step);
   return text;
 }
 
@@ -80,10 +107,11 @@ int check_verb(const ModelArguments& a) {
   notes.append(report.diagnostics());
   if (!report.ok()) return fail(notes, a.json);
   print(notes);
+  const StepLimit limit = beam_limit(*workspace, *report);
   if (a.json) {
-    out(json_of(*model, *report, notes));
+    out(json_of(*model, *report, limit, notes));
   } else {
-    summary(table_of(*model, *report));
+    summary(table_of(*model, *report, limit));
   }
   return kOk;
 }

@@ -16,6 +16,7 @@ namespace {
 struct Arguments : OperatingArguments {
   int count = 0;
   std::string view;
+  std::optional<double> deformation;
 };
 
 std::string json_of(const Linearised& l, const Modes& m) {
@@ -94,8 +95,11 @@ int modes_verb(const Arguments& a) {
   const Result<Modes> found = modes(*l->workspace, l->point, l->linear, {.count = a.count});
   if (!found.ok()) return fail(found.diagnostics(), a.json);
   Diagnostics notes = l->notes;
-  if (!a.view.empty())
-    notes.append(write_page(scene::report_of_modes(*l->workspace, l->point, *found), a.view));
+  if (!a.view.empty()) {
+    scene::Report report = scene::report_of_modes(*l->workspace, l->point, *found);
+    report.deformation = a.deformation;
+    notes.append(write_page(report, a.view));
+  }
   if (!notes.ok()) return fail(notes, a.json);
   print(notes);
   if (a.json) {
@@ -117,8 +121,10 @@ void add_modes(CLI::App& app, int& exit_code) {
   verb->add_option("--count", a->count, "Lowest modes only")
       ->type_name("n")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--view", a->view, "Write the report page, with shapes that move")
-      ->type_name("modes.html");
+  CLI::Option* view =
+      verb->add_option("--view", a->view, "Write the report page, with shapes that move")
+          ->type_name("modes.html");
+  add_deformation(*verb, a->deformation)->needs(view);
   verb->footer(
       "Examples:\n"
       "  panto modes three_link --at theta_B=30deg,theta_C=45deg --here\n"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct ModelArguments {
   bool json = false;
 };
 void add_model_arguments(CLI::App& verb, ModelArguments& arguments);
+// --deformation: how a report draws elastic displacements.
+CLI::Option* add_deformation(CLI::App& verb, std::optional<double>& scale);
 // name=value pairs; false with a message where one is none.
 bool parse_settings(const std::vector<std::string>& set, std::vector<Override>& overrides,
                     std::string& message);

@@ -25,6 +25,7 @@ namespace fs = std::filesystem;
 
 struct Arguments : ModelArguments {
   std::string out, with, png, svg, plot;
+  std::optional<double> deformation;
   bool open = false;
 };
 
@@ -121,6 +122,7 @@ int view_verb(const Arguments& a) {
     report = scene::report_of_model(*model, nominal(*model));
     if (file.empty()) file = model->name + ".html";
   }
+  report.deformation = a.deformation;
   scene::add_notes(notes, report);
 
   std::vector<std::string> written;
@@ -177,6 +179,7 @@ void add_view(CLI::App& app, int& exit_code) {
       ->type_name("figure.svg");
   verb->add_option("--plot", a->plot, "Which outputs --png and --svg show (default: all)")
       ->type_name("name,...");
+  add_deformation(*verb, a->deformation);
   verb->add_flag("--open", a->open, "Open the page in the browser");
   verb->add_flag("--json", a->json, "Result as JSON on standard output");
   verb->footer(
@@ -184,6 +187,7 @@ void add_view(CLI::App& app, int& exit_code) {
       "  panto view run.h5\n"
       "  panto view before.h5 --with after.h5 -o compare.html --open\n"
       "  panto view fourbar_f1 --set crank.bar.length=1.1\n"
+      "  panto view bent.h5 --deformation 50\n"
       "  panto view run.h5 --plot theta,pin_x --svg figure.svg");
   verb->callback([a, &exit_code] { exit_code = view_verb(*a); });
 }

@@ -26,9 +26,8 @@ AllCoordinates::AllCoordinates(Mechanism& mechanism, double constraint)
       scale_(at(nv_), 1.0) {
   PANTO_EXPECT(mechanism.size() == mechanism.coordinates() + mechanism.speeds(), "no added states");
   const Model& m = workspace_.model();
-  for (const Joint& j : m.joints)
-    if (j.type == JointType::kPrismatic)
-      for (int i = j.v; i < j.v + j.nv; ++i) scale_[at(i)] = workspace_.length();
+  for (int i = 0; i < m.nv; ++i)
+    if (is_slide(m, i)) scale_[at(i)] = workspace_.length();
   positions_.reserve(m.rows.size());
   rates_.reserve(m.rows.size());
   find_rows();

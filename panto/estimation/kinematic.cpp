@@ -71,6 +71,7 @@ KinematicSystem::KinematicSystem(Workspace& workspace, std::vector<InputSensor> 
   for (auto* v : {&s_, &first_s_}) v->assign(nz, 0.0);
   for (auto* v : {&a_, &rest_, &step_, &row_}) v->assign(nv, 0.0);
   basis_.assign(nv * nz, 0.0);
+  input_rows_.assign(nv * m, 0.0);
   normal_.assign(nz * nz, 0.0);
   for (auto* v : {&stage_, &plus_, &minus_}) v->assign(at(storage_), 0.0);
   for (auto* v : {&k1_, &k2_, &k3_, &k4_}) v->assign(nv + nz, 0.0);
@@ -106,6 +107,11 @@ KinematicSystem::KinematicSystem(Workspace& workspace, std::vector<InputSensor> 
   p.q = q;
   p.v = p.a = step_;
   workspace.along(p, Level::kAcceleration, da_, da_, none_, input_outputs_, along_);
+  plain_.resize(sensors_.size());
+  for (const UsedSensor& used : sensors_)
+    sensor_offset_.push_back(model.outputs[at(used.output)].offset);
+  find_plain();
+  reserve_points(1);
 }
 
 std::vector<std::string> KinematicSystem::names() const {
@@ -154,10 +160,12 @@ View KinematicSystem::inputs_at(double share) noexcept {
 }
 
 void KinematicSystem::forget() noexcept {
-  worn_ = noise_known_ = pose_known_ = false;
+  worn_ = noise_known_ = pose_known_ = basis_known_ = near_ = false;
+  std::fill(defect_.begin(), defect_.end(), 0.0);
   workspace_.forget_pose();
   best_conditioning_ = workspace_.conditioning();
   stamp_ += 1;
+  find_plain();
 }
 
 void KinematicSystem::pack(View q, View v, MutableView x) const noexcept {
@@ -196,6 +204,10 @@ Status KinematicSystem::close(double t, MutableView x) noexcept {
   const MutableView q = x.first(at(nq_)), v = x.subspan(at(nq_), at(nv_));
   const Status closed = workspace_.close_positions(t, q);
   if (!usable(closed)) return closed;
+  if (!basis_known_ || !std::equal(pose_q_.begin(), pose_q_.end(), q.begin())) {
+    basis_known_ = pose_known_ = false;
+    std::copy(q.begin(), q.end(), pose_q_.begin());
+  }
   const double now = workspace_.conditioning();
   best_conditioning_ = std::max(best_conditioning_, now);
   worn_ = worn_ || closed == Status::kRepartition || now < kWorn * best_conditioning_;
@@ -226,9 +238,16 @@ void KinematicSystem::move(View x, View w, MutableView out) noexcept {
   for (int i = 0; i < nz_; ++i) turned = turned || w[at(i)] != 0;
   if (turned) {
     std::fill(step_.begin(), step_.end(), 0.0);
-    for (int i = 0; i < nz_; ++i) step_[at(z[at(i)])] = w[at(i)];
-    // Dependent coordinates follow along the tangent of the last closed state: a better start for closing the loops.
-    if (nz_ < nv_ && near_) workspace_.complete(Level::kPosition, {}, step_);
+    if (nz_ < nv_ && near_) {
+      // Dependent coordinates follow along the tangent of the last closed state: a better start for closing the loops.
+      find_basis();
+      for (int j = 0; j < nz_; ++j) {
+        const double* column = &basis_[at(j * nv_)];
+        for (int i = 0; i < nv_; ++i) step_[at(i)] += w[at(j)] * column[i];
+      }
+    } else {
+      for (int i = 0; i < nz_; ++i) step_[at(z[at(i)])] = w[at(i)];
+    }
     workspace_.move(out.first(at(nq_)), step_);
   }
   if (options_.order == 2)
@@ -248,29 +267,37 @@ void KinematicSystem::difference(View a, View b, MutableView w) noexcept {
 
 // ---- what the inputs say (OBS-14) ----------------------------------------------------------------------------------------------------
 
-// S, SᵀWS factorised and S⁺ = (SᵀWS)⁻¹SᵀW; false: singular.
-bool KinematicSystem::solve_pose(View x, View u) noexcept {
+// R at the pose closed last.
+void KinematicSystem::find_basis() noexcept {
+  if (basis_known_) return;
+  basis_known_ = true;
   const size_t nz = at(nz_), nv = at(nv_);
-  if (pose_known_ && std::equal(pose_q_.begin(), pose_q_.end(), x.begin())) return pose_margin_ > 0;
-  pose_known_ = true;
-  std::copy_n(x.begin(), nq_, pose_q_.begin());
-  pose_margin_ = 0;
   const auto z = workspace_.independent_speeds();
+  std::fill(basis_.begin(), basis_.end(), 0.0);
   for (size_t j = 0; j < nz; ++j) {
     const MutableView column(&basis_[j * nv], nv);
-    std::fill(column.begin(), column.end(), 0.0);
     column[at(z[j])] = 1;
     workspace_.complete(Level::kVelocity, {}, column);
   }
+}
+
+// S, SᵀWS factorised and S⁺ = (SᵀWS)⁻¹SᵀW; false: singular.
+bool KinematicSystem::solve_pose(View u) noexcept {
+  const size_t nz = at(nz_), nv = at(nv_);
+  if (pose_known_) return pose_margin_ > 0;
+  pose_known_ = true;
+  pose_margin_ = 0;
+  find_basis();
   std::fill(normal_.begin(), normal_.end(), 0.0);
   for (int i = 0; i < m_; ++i) {
     const double sigma = inputs_[at(i)].sigma;
     weight_[at(i)] = std::isfinite(u[at(i)]) ? 1 / (sigma * sigma) : 0;
-    workspace_.output_row(inputs_[at(i)].output, row_);
+    const MutableView row(&input_rows_[at(i) * nv], nv);
+    workspace_.output_row(inputs_[at(i)].output, row);
     for (size_t j = 0; j < nz; ++j) {
       double sum = 0;
       const double* column = &basis_[j * nv];
-      for (size_t k = 0; k < nv; ++k) sum += row_[k] * column[k];
+      for (size_t k = 0; k < nv; ++k) sum += row[k] * column[k];
       s_matrix_(i, static_cast<Eigen::Index>(j)) = sum;
     }
     for (int j = 0; j < nz_; ++j) {
@@ -306,11 +333,11 @@ bool KinematicSystem::solve_pose(View x, View u) noexcept {
 // s = argmin |W^½ (S s - (u - b - γ))| = S⁺ (u - b - γ), γ: what the inputs read with s = 0.
 bool KinematicSystem::solve(View x, View u) noexcept {
   margin_ = 0;
-  if (!solve_pose(x, u)) return false;
-  std::fill(rest_.begin(), rest_.end(), 0.0);
+  if (!solve_pose(u)) return false;
   if (options_.order == 2) {
-    workspace_.close_accelerations(v(x), {}, {}, rest_);
+    workspace_.loop_accelerations(v(x), rest_);
   } else {
+    std::fill(rest_.begin(), rest_.end(), 0.0);
     (void)workspace_.close_velocities(0, {}, rest_);
   }
   std::fill(s_.begin(), s_.end(), 0.0);
@@ -320,14 +347,11 @@ bool KinematicSystem::solve(View x, View u) noexcept {
       continue;
     }
     const int output = inputs_[at(i)].output, bias = input_bias_[at(i)];
-    double rest = 0;
-    if (options_.order == 2) {
-      rest = workspace_.closed_output(output);
-    } else {
-      rest = workspace_.number(workspace_.model().outputs[at(output)].offset);
-      workspace_.output_row(output, row_);
-      for (size_t k = 0; k < at(nv_); ++k) rest += row_[k] * rest_[k];
-    }
+    double rest = options_.order == 2
+                      ? workspace_.closed_output(output)
+                      : workspace_.number(workspace_.model().outputs[at(output)].offset);
+    const double* row = &input_rows_[at(i * nv_)];
+    for (int k = 0; k < nv_; ++k) rest += row[k] * rest_[at(k)];
     if (bias >= 0) rest += x[at(at_bias_ + bias)];
     residual_[at(i)] = u[at(i)] - rest;
     const double* column = pinv_.col(i).data();
@@ -406,6 +430,23 @@ bool KinematicSystem::in_zone_from(double t, double dt, View x) noexcept {
   return close(t + dt, stage_) != Status::kOk || !solve(stage_, begin_) || margin_ < options_.leave;
 }
 
+void KinematicSystem::reserve_points(int count) { defect_.assign(at(count * nv_), 0.0); }
+
+// Points beside the first start from the tangent there, off by a curvature that hardly changes from step to step.
+Status KinematicSystem::step_point(int i, double t, double dt, MutableView x,
+                                   MutableView out) noexcept {
+  if (i > 0 && nz_ < nv_ && near_ && !std::equal(pose_q_.begin(), pose_q_.end(), x.begin())) {
+    const MutableView q = x.first(at(nq_)), defect(&defect_[at(i * nv_)], at(nv_));
+    std::copy(q.begin(), q.end(), stage_.begin());
+    workspace_.move(q, defect);
+    const Status closed = close(t, x);
+    if (closed != Status::kOk) return closed;
+    workspace_.difference(q, View(stage_).first(at(nq_)), defect);
+    for (const int k : workspace_.independent_speeds()) defect[at(k)] = 0;
+  }
+  return step(t, dt, x, out);
+}
+
 Status KinematicSystem::step(double t, double dt, MutableView x, MutableView out) noexcept {
   Status status = close(t, x);
   if (status != Status::kOk) return status;
@@ -441,12 +482,10 @@ Status KinematicSystem::step(double t, double dt, MutableView x, MutableView out
 
 Status KinematicSystem::scheme(double t, double dt, MutableView x, MutableView out) noexcept {
   if (options_.scheme == Scheme::kEuler) {
+    // Dependent coordinates as the loops bend them while the others go straight on: a better start for closing.
+    if (options_.order == 2 && nz_ < nv_)
+      for (int i = 0; i < nv_; ++i) k1_[at(i)] += 0.5 * dt * rest_[at(i)];
     advance(x, dt, k1_, out);
-    if (options_.order == 2 && nz_ < nv_) {
-      // Dependent coordinates as the loops bend them while the others go straight on: a better start for closing.
-      for (int i = 0; i < nv_; ++i) step_[at(i)] = 0.5 * dt * dt * rest_[at(i)];
-      workspace_.move(out.first(at(nq_)), step_);
-    }
     return Status::kOk;
   }
   const size_t size = k1_.size();
@@ -852,6 +891,17 @@ int KinematicSystem::entry_of(int output) const noexcept {
   return (o.order == Order::kRate ? nz_ : 0) + static_cast<int>(found - z.begin());
 }
 
+// Where in a state the coordinate or speed stands that such a sensor reads.
+int KinematicSystem::place_of(int output) const noexcept {
+  const Output& o = workspace_.model().outputs[at(output)];
+  return o.order == Order::kValue ? workspace_.coordinate_of(o.channel.dof) : nq_ + o.channel.dof;
+}
+
+void KinematicSystem::find_plain() noexcept {
+  for (size_t i = 0; i < sensors_.size(); ++i)
+    plain_[i] = entry_of(sensors_[i].output) >= 0 ? place_of(sensors_[i].output) : -1;
+}
+
 Status KinematicSystem::outputs(double t, MutableView x, std::span<const int> outputs,
                                 MutableView y) noexcept {
   Level level = Level::kPosition;
@@ -863,13 +913,8 @@ Status KinematicSystem::outputs(double t, MutableView x, std::span<const int> ou
     plain = plain && entry_of(o) >= 0;
   }
   if (plain) {
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      const Output& out = m.outputs[at(outputs[i])];
-      const int dof = out.channel.dof;
-      y[i] =
-          (out.order == Order::kValue ? x[at(workspace_.coordinate_of(dof))] : x[at(nq_ + dof)]) +
-          workspace_.number(out.offset);
-    }
+    for (size_t i = 0; i < outputs.size(); ++i)
+      y[i] = x[at(place_of(outputs[i]))] + workspace_.number(m.outputs[at(outputs[i])].offset);
     return Status::kOk;
   }
   if (level == Level::kAcceleration) {
@@ -950,6 +995,14 @@ Status KinematicSystem::outputs_jacobian(double t, MutableView x, std::span<cons
 
 Status KinematicSystem::sense(double t, MutableView x, std::span<const int> sensors,
                               MutableView y) noexcept {
+  if (std::all_of(sensors.begin(), sensors.end(), [&](int s) { return plain_[at(s)] >= 0; })) {
+    for (size_t i = 0; i < sensors.size(); ++i) {
+      const size_t s = at(sensors[i]);
+      y[i] = x[at(plain_[s])] + workspace_.number(sensor_offset_[s]);
+      if (const int b = sensor_bias_[s]; b >= 0) y[i] += x[at(at_bias_ + nbu_ + b)];
+    }
+    return Status::kOk;
+  }
   outputs_.clear();
   for (int s : sensors) outputs_.push_back(sensors_[at(s)].output);
   const Status status = outputs(t, x, outputs_, y);
@@ -988,13 +1041,7 @@ Status KinematicSystem::prepare_frame(double t, MutableView x) noexcept {
   pose_known_ = false;
   const Status closed = close(t, x);
   if (closed != Status::kOk) return closed;
-  const auto z = workspace_.independent_speeds();
-  for (size_t j = 0; j < at(nz_); ++j) {
-    const MutableView column(&basis_[j * at(nv_)], at(nv_));
-    std::fill(column.begin(), column.end(), 0.0);
-    column[at(z[j])] = 1;
-    workspace_.complete(Level::kVelocity, {}, column);
-  }
+  find_basis();
   const bool accelerated = nt_ > 0 && options_.order == 2;
   if (accelerated) fill_accelerations(x, top(x));
   const Point p = point(t, x);
@@ -1022,12 +1069,14 @@ Status KinematicSystem::reframe(double t, MutableView x, Eigen::MatrixXd& change
   if (status != Status::kOk) return status;
   workspace_.choose_partition(t, q(x));
   stamp_ += 1;
-  pose_known_ = near_ = false;
+  pose_known_ = basis_known_ = near_ = false;
+  std::fill(defect_.begin(), defect_.end(), 0.0);
   x[at(at_level_)] = 0;
   const auto z = workspace_.independent_speeds();
   if (static_cast<int>(z.size()) != nz_) return Status::kSingular;
   worn_ = false;
   best_conditioning_ = workspace_.conditioning();
+  find_plain();
   frame_rows(z, change);
   const View from = options_.order == 2 ? View(a_) : v(x);
   for (int i = 0; i < nt_; ++i) x[at(at_top_ + i)] = from[at(z[at(i)])];
@@ -1065,24 +1114,27 @@ void KinematicSystem::adopt(const Eigen::MatrixXd& b, MutableView x,
   for (int i = 0; i < nt_; ++i) x[at(at_top_ + i)] = b((base_ / nz_) * nv_ + z[at(i)], n_);
 }
 
-// best conditioning, worn | independent speeds
+// best conditioning, worn | independent speeds | defect
 void KinematicSystem::remember(MutableView out) const noexcept {
   out[0] = best_conditioning_;
   out[1] = worn_ ? 1 : 0;
   const auto z = workspace_.independent_speeds();
   for (int i = 0; i < nz_; ++i) out[at(2 + i)] = z[at(i)];
+  std::copy(defect_.begin(), defect_.end(), out.begin() + 2 + nz_);
 }
 
 bool KinematicSystem::recall(double t, View memory, MutableView x,
                              Eigen::MatrixXd& change) noexcept {
   best_conditioning_ = memory[0];
   worn_ = memory[1] != 0;
-  noise_known_ = pose_known_ = false;
+  noise_known_ = pose_known_ = basis_known_ = false;
   unsettle(x);
   const View then = memory.subspan(2);
+  std::copy_n(then.begin() + nz_, defect_.size(), defect_.begin());
   const auto z = workspace_.independent_speeds();
   if (std::equal(z.begin(), z.end(), then.begin())) return false;
   worn_ = false;
+  std::fill(defect_.begin(), defect_.end(), 0.0);
   dofs_.resize(at(nz_));
   for (int i = 0; i < nz_; ++i) dofs_[at(i)] = static_cast<int>(then[at(i)]);
   if (close(t, x) != Status::kOk) return false;

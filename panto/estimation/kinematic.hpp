@@ -115,6 +115,9 @@ class KinematicSystem final : public ModelSystem {
   void difference(View a, View b, MutableView w) noexcept override;
   [[nodiscard]] Status settle(double t, MutableView x) noexcept override;
   [[nodiscard]] Status step(double t, double dt, MutableView x, MutableView out) noexcept override;
+  void reserve_points(int count) override;
+  [[nodiscard]] Status step_point(int i, double t, double dt, MutableView x,
+                                  MutableView out) noexcept override;
   [[nodiscard]] Status transition(double t, double dt, MutableView x, MutableView out,
                                   Eigen::MatrixXd& f) noexcept override;
   void process_noise(double t, double dt, View x, Eigen::MatrixXd& q) noexcept override;
@@ -129,7 +132,7 @@ class KinematicSystem final : public ModelSystem {
   [[nodiscard]] Status reframe(double t, MutableView x, Eigen::MatrixXd& change) noexcept override;
   [[nodiscard]] Status whole(double t, MutableView x, Eigen::MatrixXd& b) noexcept override;
   void adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& change) noexcept override;
-  [[nodiscard]] int memory() const override { return 2 + nz_; }
+  [[nodiscard]] int memory() const override { return 2 + nz_ + static_cast<int>(defect_.size()); }
   void forget() noexcept override;
   void remember(MutableView out) const noexcept override;
   bool recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept override;
@@ -151,7 +154,8 @@ class KinematicSystem final : public ModelSystem {
   [[nodiscard]] Status close(double t, MutableView x) noexcept;
   // s and its residuals at x from readings u; after close(). False: not determined, and margin_ is zero.
   [[nodiscard]] bool solve(View x, View u) noexcept;
-  [[nodiscard]] bool solve_pose(View x, View u) noexcept;
+  void find_basis() noexcept;
+  [[nodiscard]] bool solve_pose(View u) noexcept;
   void solve_normal(double* b) const noexcept;
   // close() and solve(); kSingular where the zone begins.
   [[nodiscard]] Status stage(double t, MutableView x, View u) noexcept;
@@ -166,6 +170,8 @@ class KinematicSystem final : public ModelSystem {
   [[nodiscard]] Status predict_top(double t, double dt, View x, MutableView out) noexcept;
   [[nodiscard]] Point point(double t, View x) noexcept;
   [[nodiscard]] int entry_of(int output) const noexcept;
+  [[nodiscard]] int place_of(int output) const noexcept;
+  void find_plain() noexcept;
   // a_ with its independent entries s, after close().
   void fill_accelerations(View x, View s) noexcept;
   // A = ∂(ż, s)/∂(z, ż, input biases), after solve() at x.
@@ -189,13 +195,16 @@ class KinematicSystem final : public ModelSystem {
   std::vector<UsedSensor> sensors_;
   KinematicOptions options_;
   std::vector<int> input_bias_, sensor_bias_;  // -> bias state, -1: none
+  std::vector<int> plain_;  // sensor -> place in a state that it reads as it is, -1: none
+  std::vector<Slot> sensor_offset_;
   int nq_, nv_, nz_, m_;
   int base_ = 0, nt_ = 0, nbu_ = 0, nby_ = 0, n_ = 0, storage_ = 0;
   int at_level_ = 0, at_top_ = 0, at_bias_ = 0;
   ReducedTangent motion_;
   bool worn_ = false;
-  bool near_ = false;        // the workspace has been closed since the start
-  bool pose_known_ = false;  // weight_, basis_, S and what follows from it are those at pose_q_
+  bool near_ = false;  // the workspace has been closed since the start
+  // basis_ is R at pose_q_, closed last; weight_, S and what follows from it are those there.
+  bool basis_known_ = false, pose_known_ = false;
   double pose_margin_ = 0;
   std::vector<double> pose_q_;
   double best_conditioning_ = 0, stamp_ = 0, margin_ = 0;
@@ -203,8 +212,9 @@ class KinematicSystem final : public ModelSystem {
 
   std::vector<double> begin_, end_, between_;  // inputs
   std::vector<double> s_, first_s_, a_, rest_, step_, row_;
-  std::vector<double> basis_, normal_, weight_,
-      residual_;  // R by columns; lower factor of SᵀWS by rows
+  std::vector<double> basis_, input_rows_, normal_, weight_,
+      residual_;                // R by columns; lower factor of SᵀWS by rows
+  std::vector<double> defect_;  // of points: closed coordinates minus their start in the last step
   std::vector<double> stage_, k1_, k2_, k3_, k4_, plus_, minus_, w_, w_minus_;
   std::vector<double> noise_q_;  // coordinates that noise_pinv_ belongs to
   bool noise_known_ = false, noise_zone_ = false;

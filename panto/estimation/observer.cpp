@@ -296,11 +296,7 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
 
 void Observer::automatic(const Model& model) {
   ObserverSettings& s = settings_;
-  const auto slides = [&](int dof) {
-    for (const Joint& j : model.joints)
-      if (dof >= j.v && dof < j.v + j.nv) return j.type == JointType::kPrismatic;
-    return false;
-  };
+  const auto slides = [&](int dof) { return is_slide(model, dof); };
   const double length = workspace_->length();
   const auto zp = workspace_->independent_positions(), zv = workspace_->independent_speeds();
   if (s.sigma_coordinates.empty())

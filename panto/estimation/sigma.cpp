@@ -106,11 +106,14 @@ void SigmaFilter::covariance(Eigen::MatrixXd& p) const noexcept {
 }
 
 Status SigmaFilter::draw(View x, const Eigen::MatrixXd& factor) noexcept {
+  double* w = w_.data();
   for (int i = 0; i < count_; ++i) {
-    for (int r = 0; r < n_; ++r) {
-      double sum = 0;
-      for (int k = 0; k <= r; ++k) sum += factor(r, k) * set_.c(k, i);
-      w_[static_cast<size_t>(r)] = sum;
+    const double* c = set_.c.col(i).data();
+    std::fill(w_.begin(), w_.end(), 0.0);
+    for (int k = 0; k < n_; ++k) {
+      if (c[k] == 0) continue;
+      const double* column = factor.col(k).data();
+      for (int r = k; r < n_; ++r) w[r] += column[r] * c[k];
     }
     system_.move(x, w_, point(i));
   }
@@ -134,10 +137,13 @@ void SigmaFilter::spread() noexcept {
 
 // Columns of deviations from point 0 with their mean, weighted.
 void SigmaFilter::centre(double* d, Eigen::Index stride, const double* mean) const noexcept {
+  if (!set_.from_centre) {
+    for (int i = 0; i < count_; ++i, d += stride)
+      for (Eigen::Index r = 0; r < stride; ++r) d[r] = root_(i) * (d[r] - mean[r]);
+    return;
+  }
   for (int i = 0; i < count_; ++i, d += stride)
-    for (Eigen::Index r = 0; r < stride; ++r)
-      d[r] = root_(i) * (set_.from_centre ? d[r] : d[r] - mean[r]);
-  if (!set_.from_centre) return;
+    for (Eigen::Index r = 0; r < stride; ++r) d[r] *= root_(i);
   const double w = std::sqrt(set_.centre);
   for (Eigen::Index r = 0; r < stride; ++r) d[r] = w * mean[r];
 }
@@ -167,7 +173,13 @@ Status SigmaFilter::condense(Eigen::Index columns) noexcept {
         l_(i, j) = i < j ? 0 : rows(j, i) * (rows(j, j) < 0 ? -1 : 1);
     return Status::kOk;
   }
-  p_.noalias() = rows.transpose() * rows;
+  for (int j = 0; j < n_; ++j)
+    for (int i = j; i < n_; ++i) {
+      const double *a = rows.col(i).data(), *b = rows.col(j).data();
+      double sum = 0;
+      for (Eigen::Index k = 0; k < columns; ++k) sum += a[k] * b[k];
+      p_(i, j) = p_(j, i) = sum;
+    }
   return cholesky(p_, l_) ? Status::kOk : Status::kSingular;
 }
 

@@ -69,10 +69,10 @@ Tracker::Tracker(Observer& observer, const TrackerOptions& options, Sink sink)
                        [&](const EstimatedQuantity& q) { return q.name == name; });
   };
   for (int dof : workspace.independent_positions()) {
-    const Joint& joint =
-        *std::find_if(model.joints.begin(), model.joints.end(),
-                      [&](const Joint& j) { return dof >= j.v && dof < j.v + j.nv; });
-    if (joint.type == JointType::kSpherical) continue;  // no number: outputs tell where it points
+    const auto joint = std::find_if(model.joints.begin(), model.joints.end(),
+                                    [&](const Joint& j) { return dof >= j.v && dof < j.v + j.nv; });
+    if (joint != model.joints.end() && joint->type == JointType::kSpherical)
+      continue;  // no number: outputs tell where it points
     const auto c = at(workspace.coordinate_of(dof));
     positions_.push_back(dof);
     quantities_.push_back({model.coordinate_names[c], units.coordinate_units[c]});

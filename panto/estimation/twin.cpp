@@ -570,8 +570,8 @@ class Twin {
       const int t = other(dof);
       if (t < 0) return false;
       int coordinate = -1;
-      for (const Joint& j : truth.model.joints)
-        if (j.nv == 1 && j.v == t) coordinate = j.q;
+      for (const ScalarCoordinate& c : scalar_coordinates(truth.model))
+        if (c.v == t) coordinate = c.q;
       if (coordinate < 0) return false;
       e(i) = truth.q[static_cast<size_t>(coordinate)][k] -
              x[static_cast<size_t>(w.coordinate_of(dof))];

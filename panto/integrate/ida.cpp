@@ -38,6 +38,7 @@ class Ida final : public Adaptive {
   Ida(Ode& ode, double tol)
       : ode_(ode), model_(ode.workspace().model()), tol_(step_tolerance(tol, kSmallest)) {
     SUNContext_Create(nullptr, &context_);
+    scalars_ = scalar_coordinates(model_);
     for (size_t j = 0; j < model_.joints.size(); ++j)
       if (model_.joints[j].type == JointType::kSpherical) balls_.push_back(static_cast<int>(j));
     q_.resize(static_cast<size_t>(model_.nq));
@@ -348,10 +349,11 @@ class Ida final : public Adaptive {
           j(joint.q + e, nu) = -u[e];
           j(nu, joint.q + e) = y[joint.q + e];
         }
-      } else if (joint.nv == 1) {
-        by_speed(joint.q, joint.v, 1);
-        by_coordinate(joint.v, joint.q, 1);
       }
+    }
+    for (const ScalarCoordinate& e : scalars_) {
+      by_speed(e.q, e.v, 1);
+      by_coordinate(e.v, e.q, 1);
     }
     return 0;
   }
@@ -366,6 +368,7 @@ class Ida final : public Adaptive {
   SUNMatrix matrix_ = nullptr;
   SUNLinearSolver linear_ = nullptr;
   std::vector<int> rows_, balls_;
+  std::vector<ScalarCoordinate> scalars_;
   int n_position_ = 0, n_moving_ = 0, n_work_ = 0, n_ = 0;
   int at_v_ = 0, at_lambda_ = 0, at_mu_ = 0, at_nu_ = 0, at_work_ = 0;
   std::vector<double> q_, rates_, w_, lambda_, u_, u_rate_, x_dot_;

@@ -75,6 +75,8 @@ Ode::Ode(Workspace& workspace, bool with_work) : workspace_(workspace), with_wor
       dof_coordinate_[static_cast<size_t>(j.v + k)] = j.q;
       if (j.type == JointType::kSpherical) dof_component_[static_cast<size_t>(j.v + k)] = k;
     }
+  for (const ScalarCoordinate& e : scalar_coordinates(m))
+    dof_coordinate_[static_cast<size_t>(e.v)] = e.q;
   for (const ConstraintRow& row : m.rows) driven_ = driven_ || row.target != TargetKind::kConstant;
   old_positions_.reserve(nv);
   old_speeds_.reserve(nv);

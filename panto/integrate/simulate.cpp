@@ -8,6 +8,7 @@
 
 #include "panto/integrate/adaptive.hpp"
 #include "panto/integrate/recorder.hpp"
+#include "panto/integrate/stability.hpp"
 #include "panto/integrate/state_units.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/mechanics/assembly.hpp"
@@ -21,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kEventAccuracy = 1e-11;  // [s]
 constexpr double kMaxReports = 1e8;
+constexpr double kStabilityMargin = 1.01;  // the limit is known at the initial state only
 
 // Forces and drives whose work the potential energy does not hold.
 bool exchanges_energy(const Model& m) {
@@ -114,6 +116,38 @@ Plan make_plan(const Model& model, const SimulationOptions& o, Diagnostics& d) {
   };
   if (!finite(o.q) || !finite(o.v)) d.error(515, {}, "initial state: a value is not finite");
   return plan;
+}
+
+// Refuses an explicit step that cannot be stable at the initial state x (INT-12).
+void check_stability(const Plan& plan, const SimulationOptions& o, Workspace& workspace, View x,
+                     Diagnostics& d) {
+  if (!plan.integrator.fixed_step || plan.integrator.implicit) return;
+  Ode ode(workspace, false);
+  Eigen::VectorXcd eigenvalues;
+  const Status status =
+      fast_eigenvalues(ode, 0, x.first(static_cast<size_t>(ode.size())), eigenvalues);
+  if (!usable(status)) {
+    d.warning(
+        526, {},
+        fmt::format("integrator \"{}\": whether dt = {:.4g} s is stable was not examined: the "
+                    "motion cannot be linearised at the initial state ({})",
+                    plan.integrator.name, o.dt, to_string(status)));
+    return;
+  }
+  const StepLimit limit = step_limit(plan.integrator.name, eigenvalues, o.until);
+  if (std::min(o.dt, o.until) <= kStabilityMargin * limit.step) return;
+  const std::string mode = describe_mode(limit.eigenvalue);
+  const std::string why =
+      plan.integrator.name == "euler"
+          ? fmt::format(
+                "a mode {}, and with dt above {:.4g} s it grows more than a millionfold until "
+                "t = {:.4g} s",
+                mode, limit.step, o.until)
+          : fmt::format("the fastest mode {}, the largest stable dt is {:.4g} s", mode, limit.step);
+  d.error(525, {},
+          fmt::format("integrator \"{}\": dt = {:.4g} s is not stable: {}; use a shorter dt or an "
+                      "implicit integrator (radau5, trapezoidal)",
+                      plan.integrator.name, o.dt, why));
 }
 
 // The report times in order.
@@ -472,6 +506,9 @@ Result<Run> simulate(const Model& model, const Params& params, const SimulationO
             fmt::format("initial state: the loops do not close there ({})", to_string(closed)));
     return d;
   }
+
+  check_stability(plan, options, *workspace, x, d);
+  if (!d.ok()) return d;
 
   Run run;
   run.integrator = plan.integrator.name;

@@ -16,6 +16,10 @@ void describe_states(const Model& model, Run& run) {
     for (int i = j.v; i < j.v + j.nv; ++i)
       run.speed_units[static_cast<size_t>(i)] = slides ? "m/s" : "rad/s";
   }
+  for (const ScalarCoordinate& e : scalar_coordinates(model)) {
+    run.coordinate_units[static_cast<size_t>(e.q)] = e.angular ? "rad" : "m";
+    run.speed_units[static_cast<size_t>(e.v)] = e.angular ? "rad/s" : "m/s";
+  }
   for (const ConstraintRow& row : model.rows) {
     const bool on_slide = row.channel.kind == ChannelKind::kCoordinate &&
                           run.speed_units[static_cast<size_t>(row.channel.dof)] == "m/s";

@@ -213,6 +213,8 @@ std::vector<std::string> tangent_names(const Model& model) {
     for (int k = 0; k < j.nv; ++k)
       names.push_back(j.nv == 1 ? model.coordinate_names[static_cast<size_t>(j.q)]
                                 : j.name + "." + std::string{"r"} + static_cast<char>('x' + k));
+  for (int k = model.joint_nq(); k < model.nq; ++k)
+    names.push_back(model.coordinate_names[static_cast<size_t>(k)]);
   return names;
 }
 

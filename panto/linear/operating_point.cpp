@@ -12,10 +12,9 @@ namespace {
 
 std::vector<std::string> names_of(const Model& model) {
   std::vector<std::string> names;
-  for (const Joint& j : model.joints) {
-    if (j.nv != 1) continue;
-    names.push_back(model.coordinate_names[static_cast<size_t>(j.q)]);
-    names.push_back(model.speed_names[static_cast<size_t>(j.v)]);
+  for (const ScalarCoordinate& e : scalar_coordinates(model)) {
+    names.push_back(model.coordinate_names[static_cast<size_t>(e.q)]);
+    names.push_back(model.speed_names[static_cast<size_t>(e.v)]);
   }
   return names;
 }
@@ -33,11 +32,12 @@ Result<Model> with_pose(const Model& model, const std::vector<PoseValue>& pose) 
     if (c.order == Order::kValue) c.guess = true;
   for (InitialOrientation& o : out.orientations) o.guess = true;
   for (const PoseValue& wanted : pose) {
-    const auto joint = std::find_if(model.joints.begin(), model.joints.end(), [&](const Joint& j) {
-      return j.nv == 1 && (model.coordinate_names[static_cast<size_t>(j.q)] == wanted.name ||
-                           model.speed_names[static_cast<size_t>(j.v)] == wanted.name);
+    const auto known = scalar_coordinates(model);
+    const auto found = std::find_if(known.begin(), known.end(), [&](const ScalarCoordinate& e) {
+      return model.coordinate_names[static_cast<size_t>(e.q)] == wanted.name ||
+             model.speed_names[static_cast<size_t>(e.v)] == wanted.name;
     });
-    if (joint == model.joints.end()) {
+    if (found == known.end()) {
       d.error(506, {},
               "pose: \"" + wanted.name + "\" is no coordinate or speed of " + model.name +
                   did_you_mean(wanted.name, names_of(model)));
@@ -45,9 +45,9 @@ Result<Model> with_pose(const Model& model, const std::vector<PoseValue>& pose) 
     }
     Condition c;
     c.channel.kind = ChannelKind::kCoordinate;
-    c.channel.dof = joint->v;
-    c.channel.angular = joint->type == JointType::kRevolute;
-    c.order = model.coordinate_names[static_cast<size_t>(joint->q)] == wanted.name ? Order::kValue
+    c.channel.dof = found->v;
+    c.channel.angular = found->angular;
+    c.order = model.coordinate_names[static_cast<size_t>(found->q)] == wanted.name ? Order::kValue
                                                                                    : Order::kRate;
     c.value = static_cast<Slot>(out.slots.size());
     c.name = wanted.name;

@@ -7,6 +7,7 @@
 
 #include "panto/base/contract.hpp"
 #include "panto/mechanics/assembler.hpp"
+#include "panto/mechanics/erls/placement.hpp"
 #include "panto/mechanics/labels.hpp"
 #include "panto/numerics/saddle.hpp"
 
@@ -19,7 +20,8 @@ constexpr double kConsistent = 1e-6;   // given values that agree this well do n
 constexpr double kSoftWeight = 1e-2;   // of guessed points against loops
 constexpr int kStartIterations = 100;  // per start
 constexpr int kStarts = 32, kStartsLarge = 8;
-constexpr int kLargeModel = 60;  // speeds
+constexpr int kLargeModel = 60;     // speeds
+constexpr double kUnwilling = 1e6;  // weight of displacements of beams against the heaviest speed
 
 // Uniform in [0, 1), the same in every run.
 double draw(std::uint64_t a, std::uint64_t b) {
@@ -41,6 +43,9 @@ Assembler::Assembler(Workspace& workspace, double t, View q_guess)
     if (j.type == JointType::kSpherical) start_(j.q) = 1;
   std::copy(q_guess.begin(), q_guess.end(), start_.data());
   known_.assign(static_cast<size_t>(model_.nv), q_guess.empty() ? Known::kFree : Known::kGuess);
+  // The rigid links close the loops; displacements of beams stay as given, or zero.
+  for (int k = model_.joint_nv(); k < model_.nv; ++k)
+    known_[static_cast<size_t>(k)] = Known::kGiven;
   for (size_t i = 0; i < model_.initial.size(); ++i) {
     const Condition& c = model_.initial[i];
     if (c.order == Order::kValue && !c.guess)
@@ -51,8 +56,8 @@ Assembler::Assembler(Workspace& workspace, double t, View q_guess)
     if (!o.guess) given_.push_back({-1, static_cast<int>(i), o.name, o.loc});
   }
   std::vector<int> coordinate(static_cast<size_t>(model_.nv), -1);
-  for (const Joint& j : model_.joints)
-    if (j.nv == 1) coordinate[static_cast<size_t>(j.v)] = j.q;
+  for (const ScalarCoordinate& e : scalar_coordinates(model_))
+    coordinate[static_cast<size_t>(e.v)] = e.q;
   // Given values also serve as guesses; they come last so that they win.
   for (const bool guess : {true, false}) {
     if (guess && !q_guess.empty()) continue;
@@ -63,7 +68,7 @@ Assembler::Assembler(Workspace& workspace, double t, View q_guess)
         const auto dof = static_cast<size_t>(c.channel.dof);
         PANTO_EXPECT(coordinate[dof] >= 0, "initial value of a speed without coordinate");
         start_(coordinate[dof]) = value;
-        known_[dof] = Known::kGuess;
+        if (known_[dof] == Known::kFree) known_[dof] = Known::kGuess;
       } else if (guess) {
         soft_.push_back({c.channel, value, kSoftWeight});
       }
@@ -99,8 +104,7 @@ void Assembler::configure(const Kept& kept) {
     if (c.channel.kind == ChannelKind::kCoordinate &&
         known[static_cast<size_t>(c.channel.dof)] != Known::kGiven) {
       known[static_cast<size_t>(c.channel.dof)] = Known::kGiven;
-      for (const Joint& j : model_.joints)
-        if (j.nv == 1 && j.v == c.channel.dof) start_(j.q) = value;
+      start_(workspace_.coordinate_of(c.channel.dof)) = value;
     } else {
       wanted_.push_back({c.channel, value, 1});
     }
@@ -179,7 +183,7 @@ bool Assembler::positions(Eigen::VectorXd& q, int& iterations) {
 // More values given than there is freedom, agreeing but for rounding: close the loops exactly and let the values give way.
 bool Assembler::release(Eigen::VectorXd& q, int& iterations) {
   const Eigen::VectorXd mobility = closure_.mobility;
-  closure_.mobility.setOnes();
+  closure_.mobility.head(model_.joint_nv()).setOnes();
   closure_.wanted.clear();
   Eigen::VectorXd trial = q;
   const ClosureResult result = closure_.solve(trial, kStartIterations);
@@ -243,6 +247,12 @@ bool Assembler::velocities(const Eigen::VectorXd& q, Eigen::VectorXd& v, Diagnos
   // Massless directions get a trace of inertia, so that they too stay small.
   const double heaviest = nv > 0 ? metric_.diagonal().maxCoeff() : 1;
   metric_.diagonal().array() += 1e-8 * (heaviest > 0 ? heaviest : 1);
+  // Beams do not deform to spare kinetic energy.
+  if (const int ne = nv - model_.joint_nv(); ne > 0) {
+    metric_.rightCols(ne).setZero();
+    metric_.bottomRows(ne).setZero();
+    metric_.diagonal().tail(ne).setConstant(kUnwilling * (heaviest > 0 ? heaviest : 1));
+  }
 
   v_guess_.setZero(nv);
   std::vector<Rate> rates;
@@ -307,6 +317,7 @@ Result<AssembledState> assemble(Workspace& workspace, double t, View q_guess) {
     assembler.explain_positions(state.q, diagnostics);
     return diagnostics;
   }
+  if (!erls::check_placement(workspace, t, state.q, diagnostics)) return diagnostics;
   if (!assembler.velocities(state.q, state.v, diagnostics)) return diagnostics;
   return state;
 }

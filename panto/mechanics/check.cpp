@@ -108,8 +108,8 @@ class Checker {
     report_.conditioning = workspace_.conditioning();
     for (int k : workspace_.independent_speeds()) {
       std::string name = model_.speed_names[static_cast<size_t>(k)];
-      for (const Joint& j : model_.joints)
-        if (j.nv == 1 && j.v == k) name = model_.coordinate_names[static_cast<size_t>(j.q)];
+      for (const ScalarCoordinate& e : scalar_coordinates(model_))
+        if (e.v == k) name = model_.coordinate_names[static_cast<size_t>(e.q)];
       report_.independent.push_back(std::move(name));
     }
   }

@@ -23,8 +23,8 @@ Closure::Closure(Workspace& workspace, double t) : workspace_(workspace), t_(t) 
   dof_scale_.setOnes(m.nv);
   mobility.setOnes(m.nv);
   zero_.setZero(m.nv);
-  for (const Joint& j : m.joints)
-    if (j.type == JointType::kPrismatic) dof_scale_(j.v) = workspace.length();
+  for (const ScalarCoordinate& e : scalar_coordinates(m))
+    if (!e.angular) dof_scale_(e.v) = workspace.length();
   row_scale_.resize(m.n_rows());
   for (int i = 0; i < m.n_rows(); ++i)
     row_scale_(i) = scale_of(m.rows[static_cast<size_t>(i)].channel);
@@ -71,6 +71,8 @@ double Closure::step_size(const Eigen::VectorXd& step) const {
   double largest = 0;
   for (const Joint& j : workspace_.model().joints)
     if (j.nv > 0) largest = std::max(largest, step.segment(j.v, j.nv).norm());
+  for (int k = workspace_.model().joint_nv(); k < workspace_.model().nv; ++k)
+    largest = std::max(largest, std::abs(step(k)));
   return largest;
 }
 

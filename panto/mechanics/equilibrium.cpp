@@ -187,14 +187,21 @@ class EquilibriumSearch {
     if (size > kLargestStep) step *= kLargestStep / size;
   }
 
-  // Full Newton, as long as it stays close and the forces shrink.
+  // What Newton's step would be at `next` with the stiffness of s. It shrinks towards a balance also where forces do not: those of a stiff beam
+  // feel the second-order part of a turn more than the weight that turned it.
+  static double left_over(const MinimumNorm& newton, const Rest& s, const Rest& next) {
+    return size_of(newton.solve(s.free.transpose() * (next.free * next.force)));
+  }
+
+  // Full Newton, as long as it stays close and shrinks.
   bool near_step(const Rest& s, const Eigen::MatrixXd& k, double& travelled, Eigen::VectorXd& q,
                  Rest& next) {
     MinimumNorm newton(1e-12);
     newton.compute(k);
     const Eigen::VectorXd step = newton.solve(-s.force);
     travelled += size_of(step);
-    return travelled <= kClose && go(s, step, q, next) && next.force.norm() < s.force.norm();
+    return travelled <= kClose && go(s, step, q, next) &&
+           left_over(newton, s, next) < size_of(step);
   }
 
   // Newton with every curvature taken positive, so that it goes where the forces push; halved while it runs past the bottom.
@@ -220,17 +227,19 @@ class EquilibriumSearch {
     return false;
   }
 
-  // Descent of |force|: Newton, shortened, then damped least squares.
+  // Newton, shortened; where it does not lead on, descent of |force| by damped least squares.
   bool balance_step(const Rest& s, const Eigen::MatrixXd& k, Eigen::VectorXd& q, Rest& next) {
     MinimumNorm newton(1e-12);
     newton.compute(k);
-    for (double damping = 0; damping<1e8; damping = damping> 0 ? 100 * damping : 1e-6) {
-      Eigen::VectorXd step =
-          damping > 0 ? damped_least_squares(k, -s.force, damping * k.squaredNorm() + 1e-300)
-                      : newton.solve(-s.force);
+    Eigen::VectorXd step = newton.solve(-s.force);
+    const double whole = size_of(step);
+    shorten(step);
+    for (int halving = 0; halving < 6; ++halving, step *= 0.5)
+      if (go(s, step, q, next) && left_over(newton, s, next) < whole * (1 - 1e-12)) return true;
+    for (double damping = 1e-6; damping < 1e8; damping *= 100) {
+      step = damped_least_squares(k, -s.force, damping * k.squaredNorm() + 1e-300);
       shorten(step);
-      for (int halving = 0; halving < (damping > 0 ? 1 : 6); ++halving, step *= 0.5)
-        if (go(s, step, q, next) && next.force.norm() < s.force.norm() * (1 - 1e-12)) return true;
+      if (go(s, step, q, next) && next.force.norm() < s.force.norm() * (1 - 1e-12)) return true;
     }
     return false;
   }
@@ -287,12 +296,12 @@ class EquilibriumSearch {
     int worst = 0;
     const double force = left.size() > 0 ? left.cwiseAbs().maxCoeff(&worst) : 0;
     std::string name = model_.speed_names[static_cast<size_t>(worst)];
+    for (const ScalarCoordinate& e : scalar_coordinates(model_))
+      if (e.v == worst) name = model_.coordinate_names[static_cast<size_t>(e.q)];
     Loc loc;
-    bool slide = false;
+    const bool slide = is_slide(model_, worst);
     for (const Joint& j : model_.joints) {
       if (worst < j.v || worst >= j.v + j.nv) continue;
-      slide = j.type == JointType::kPrismatic;
-      if (j.nv == 1) name = model_.coordinate_names[static_cast<size_t>(j.q)];
       if (j.spec >= 0) loc = model_.file_joints[static_cast<size_t>(j.spec)].loc;
     }
     std::array<char, 64> text{};

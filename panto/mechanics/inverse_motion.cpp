@@ -36,8 +36,8 @@ class Follower {
         a_(Eigen::VectorXd::Zero(model_.nv)),
         u_(static_cast<size_t>(model_.nu())),
         u_rate_(static_cast<size_t>(model_.nu())) {
-    for (const Joint& j : model_.joints)
-      if (j.nv == 1) coordinate_[static_cast<size_t>(j.v)] = j.q;
+    for (const ScalarCoordinate& e : scalar_coordinates(model_))
+      coordinate_[static_cast<size_t>(e.v)] = e.q;
   }
 
   bool prepare() {

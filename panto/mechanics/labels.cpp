@@ -68,6 +68,10 @@ std::string row_component(const Model& model, int row) {
       return std::string("velocity ") + kAxes[static_cast<size_t>(c.axis)];
     case ChannelKind::kAngularRate:
       return std::string("angular velocity ") + kAxes[static_cast<size_t>(c.axis)];
+    case ChannelKind::kCurvature:
+      return "curvature";
+    case ChannelKind::kStrain:
+      return "strain";
   }
   return {};
 }

@@ -15,8 +15,12 @@ std::unique_ptr<Workspace> Workspace::create(const Model& model, const Params& p
 
 Workspace::Workspace(const Model& model)
     : model_(model), dof_coordinate_(static_cast<size_t>(model.nv), 0) {
-  for (const Joint& j : model.joints)
+  for (const Joint& j : model.joints) {
     for (int k = 0; k < j.nv; ++k) dof_coordinate_[static_cast<size_t>(j.v + k)] = j.q;
+    turns_ = turns_ || j.type == JointType::kSpherical;
+  }
+  for (int k = model.joint_nv(); k < model.nv; ++k)
+    dof_coordinate_[static_cast<size_t>(k)] = k - model.joint_nv() + model.joint_nq();
 }
 
 void Workspace::coordinate_rates(View q, View v, MutableView q_dot) const noexcept {
@@ -32,9 +36,15 @@ void Workspace::coordinate_rates(View q, View v, MutableView q_dot) const noexce
       q_dot[static_cast<size_t>(j.q)] = v[static_cast<size_t>(j.v)];
     }
   }
+  for (int k = model_.joint_nv(); k < model_.nv; ++k)
+    q_dot[static_cast<size_t>(coordinate_of(k))] = v[static_cast<size_t>(k)];
 }
 
 void Workspace::move(MutableView q, View step) const noexcept {
+  if (!turns_) {
+    for (size_t i = 0; i < dof_coordinate_.size(); ++i) q[i] += step[i];
+    return;
+  }
   for (const Joint& j : model_.joints) {
     if (j.type == JointType::kSpherical) {
       double* u = &q[static_cast<size_t>(j.q)];
@@ -51,9 +61,15 @@ void Workspace::move(MutableView q, View step) const noexcept {
       q[static_cast<size_t>(j.q)] += step[static_cast<size_t>(j.v)];
     }
   }
+  for (int k = model_.joint_nv(); k < model_.nv; ++k)
+    q[static_cast<size_t>(coordinate_of(k))] += step[static_cast<size_t>(k)];
 }
 
 void Workspace::difference(View a, View b, MutableView step) const noexcept {
+  if (!turns_) {
+    for (size_t i = 0; i < dof_coordinate_.size(); ++i) step[i] = a[i] - b[i];
+    return;
+  }
   for (const Joint& j : model_.joints) {
     if (j.type == JointType::kSpherical) {
       const double *p = &a[static_cast<size_t>(j.q)], *u = &b[static_cast<size_t>(j.q)];
@@ -71,6 +87,10 @@ void Workspace::difference(View a, View b, MutableView step) const noexcept {
     } else if (j.nv == 1) {
       step[static_cast<size_t>(j.v)] = a[static_cast<size_t>(j.q)] - b[static_cast<size_t>(j.q)];
     }
+  }
+  for (int k = model_.joint_nv(); k < model_.nv; ++k) {
+    const auto c = static_cast<size_t>(coordinate_of(k));
+    step[static_cast<size_t>(k)] = a[c] - b[c];
   }
 }
 
@@ -93,6 +113,7 @@ Level Workspace::level_of(int output) const noexcept {
 }
 
 void Workspace::normalise(MutableView q) const noexcept {
+  if (!turns_) return;
   for (const Joint& j : model_.joints) {
     if (j.type != JointType::kSpherical) continue;
     double* u = &q[static_cast<size_t>(j.q)];

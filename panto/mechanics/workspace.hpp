@@ -155,6 +155,9 @@ class Workspace {
                                              MutableView a) noexcept = 0;
   // Dependent entries of a from the independent ones, after close_velocities() at v: kinematics alone, neither masses nor forces are looked at.
   virtual void close_accelerations(View v, View u, View u_rate, MutableView a) noexcept = 0;
+  // Accelerations that the speeds alone ask of the loops, independent ones zero. closed_output() then reads as with all accelerations zero: what is
+  // missing is output_row() times a.
+  virtual void loop_accelerations(View v, MutableView a) noexcept = 0;
   // A channel output at what close_accelerations() was last called with; outputs of positions also after close_positions().
   [[nodiscard]] virtual double closed_output(int output) noexcept = 0;
   // Row ∂y/∂δq of a position's channel output, which is also ∂y/∂v of a rate's and ∂y/∂a of an acceleration's (CHAN-1); after close_positions().
@@ -185,6 +188,7 @@ class Workspace {
 
  private:
   std::vector<int> dof_coordinate_;
+  bool turns_ = false;  // ball joints: a coordinate is not the speed's of the same number
 };
 
 }  // namespace panto

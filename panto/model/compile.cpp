@@ -153,11 +153,14 @@ Result<Model> Compiler::run() {
   frames();
   joint_frames();
   loops();
+  elastic_layout();
   drivers();
+  following_ = true;
   forces();
   actuators();
   sort_rows();
   outputs();
+  following_ = false;
   initial();
   preferred();
   run_defaults();
@@ -182,7 +185,7 @@ void Compiler::warn_about_massless() {
   const size_t n = model_.bodies.size();
   std::vector<bool> has_mass(n, false);
   for (size_t i = n; i-- > 0;) {
-    if (!model_.bodies[i].solids.empty()) has_mass[i] = true;
+    if (!model_.bodies[i].solids.empty() || beam_of(static_cast<int>(i)) >= 0) has_mass[i] = true;
     const int parent = model_.joints[i].parent;
     if (has_mass[i] && parent >= 0) has_mass[static_cast<size_t>(parent)] = true;
   }

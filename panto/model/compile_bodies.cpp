@@ -43,6 +43,9 @@ void Compiler::bodies() {
     if (const At b = At(items[i])["bar"]; b && b.node->table() != nullptr) {
       bar(b, out, index, items[i].name);
     }
+    if (const At b = At(items[i])["beam"]; b && b.node->table() != nullptr && planar_) {
+      beam(b, out, index, items[i].name);
+    }
   }
 }
 

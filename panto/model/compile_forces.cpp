@@ -66,7 +66,7 @@ void Compiler::spring(const At& at, ForceElement element) {
     if (static_cast<bool>(at["on"]) == static_cast<bool>(at["between"])) {
       error(115, at, "exactly one of \"on\" and \"between\" is needed");
     } else if (at["on"]) {
-      channel = coordinate_channel(at["on"], true);
+      channel = joint_channel(at["on"], true);
       if (channel && !channel->angular) {
         error(302, at["on"],
               "a torsion_spring acts on an angle; for a slide use type \"joint_spring\"");
@@ -83,7 +83,7 @@ void Compiler::spring(const At& at, ForceElement element) {
       }
     }
   } else {
-    channel = coordinate_channel(at["on"], true);
+    channel = joint_channel(at["on"], true);
     if (channel) angular = channel->angular;
   }
   const bool known = channel || element.type != "joint_spring";
@@ -140,7 +140,7 @@ void Compiler::applied(const At& at, const ForceElement& element) {
     return;
   }
   if (names_coordinate) {
-    const auto channel = coordinate_channel(on, false);
+    const auto channel = joint_channel(on, false);
     if (channel && channel->angular != torque) {
       error(302, on,
             fmt::format("\"{}\" is {}, use type \"{}\"", *text, torque ? "a slide" : "an angle",
@@ -184,7 +184,7 @@ void Compiler::applied(const At& at, const ForceElement& element) {
 }
 
 void Compiler::friction(const At& at, ForceElement element) {
-  const auto channel = coordinate_channel(at["on"], false);
+  const auto channel = joint_channel(at["on"], false);
   const ForceDims d = force_dims(channel && channel->angular);
   const auto dim_if_known = [&](Dim x) { return channel ? std::optional<Dim>(x) : std::nullopt; };
   element.law = LawKind::kFriction;
@@ -226,7 +226,7 @@ void Compiler::actuators() {
         if (channel && !velocity) channel->kind = ChannelKind::kPointRate;  // a force on `of` alone
       }
     } else if (at["on"]) {
-      channel = coordinate_channel(at["on"], false);
+      channel = joint_channel(at["on"], false);
       if (channel && type == (channel->angular ? "force" : "torque")) {
         error(302, at["on"],
               fmt::format("\"{}\" is {}, use type \"{}\"", *at["on"].text(),

@@ -174,12 +174,31 @@ class Compiler {
   void add_frame(Frame f, const At& at);
   void fill_frame(const At& at, Frame& f);
 
+  // --- compile_beams.cpp
+  void beam(const At& at, Body& out, int body_index, const std::string& name);
+  bool beam_section(const At& at, Beam& out);
+  std::vector<Slot> beam_nodes(const At& at, Slot length);
+  void lumped(const At& at, const Beam& out);
+  void elastic_layout();
+  struct Connection;
+  void connect(const Connection& c);
+  void place_links();
+  void name_displacements();
+  [[nodiscard]] int beam_of(int body) const;
+  // Node of the beam at a place on it, -1 if there is none; on_axis: the place must be the node itself.
+  [[nodiscard]] int node_at(int frame, bool on_axis) const;
+  int following(int frame, const At& at);
+  std::optional<Channel> joint_channel(const At& at, bool needs_value);
+  std::optional<Channel> displacement_channel(const At& at);
+  std::optional<Channel> beam_channel(const At& at, ChannelKind kind);
+
   // --- compile_shapes.cpp
   void shapes(const Item& item, Body& out);
   void shape(const At& at, Body& out);
 
   // --- compile_places.cpp
-  int place(const At& at);  // frame index, -1: ground's own frame, kNoFrame: reported
+  int place(const At& at);        // frame index, -1: ground's own frame, kNoFrame: reported
+  int rigid_place(const At& at);  // the same, on the rigid link of a beam
   int place_or_ground(const At& at) { return at ? place(at) : -1; }
   int own_frame(int body);
   [[nodiscard]] int frame_body(int frame) const;
@@ -273,6 +292,15 @@ class Compiler {
   TextMap<int> joint_index_;  // name -> file joint; -1: with errors
   TextMap<std::vector<std::string>> joint_coordinates_;
   std::vector<bool> angular_;  // per speed index
+
+  // Displacements of beams: 3 node + axis. Those of one group are one coordinate.
+  std::vector<int> elastic_group_;
+  std::vector<NodeHold> elastic_hold_;
+  std::map<int, std::array<int, 2>>
+      joint_nodes_;                    // speed of a revolute joint -> nodes of child and parent, -1
+  std::vector<int> followers_;         // frame -> its twin that follows a node
+  std::map<int, const Node*> zeroed_;  // beam -> its list
+  bool following_ = false;             // places on beams follow their nodes
 
   struct Carrier {  // what force_of can name
     std::string kind;

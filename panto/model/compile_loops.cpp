@@ -154,7 +154,7 @@ void Compiler::drivers() {
     if (given != 1) {
       error(115, at, "exactly one of \"on\", \"between\" and \"of\" is needed");
     } else if (at["on"]) {
-      channel = coordinate_channel(at["on"], true);
+      channel = joint_channel(at["on"], true);
     } else if (at["between"]) {
       channel = distance_channel(at["between"]);
     } else if (!at["axis"]) {

@@ -21,6 +21,7 @@ struct Meaning {
 };
 constexpr Meaning kMeanings[] = {
     {"coordinate", "coordinate", Order::kValue},
+    {"joint", "joint", Order::kValue},
     {"speed", "coordinate", Order::kRate},
     {"coordinate_acceleration", "coordinate", Order::kAcceleration},
     {"position", "position", Order::kValue},
@@ -34,6 +35,9 @@ constexpr Meaning kMeanings[] = {
     {"angular_acceleration", "angular", Order::kAcceleration},
     {"combination", "combination", Order::kValue},
     {"combination_rate", "combination", Order::kRate},
+    {"displacement", "displacement", Order::kValue},
+    {"curvature", "curvature", Order::kValue},
+    {"strain", "strain", Order::kValue},
 };
 
 }  // namespace
@@ -102,6 +106,12 @@ bool Compiler::channel_output(const At& at, const std::string& type, Output& out
   std::optional<Channel> channel;
   if (base == "coordinate") {
     channel = coordinate_channel(at["of"], out.order == Order::kValue);
+  } else if (base == "joint") {
+    channel = joint_channel(at["of"], true);
+  } else if (base == "displacement") {
+    channel = displacement_channel(at);
+  } else if (base == "curvature" || base == "strain") {
+    channel = beam_channel(at, base == "strain" ? ChannelKind::kStrain : ChannelKind::kCurvature);
   } else if (base == "position") {
     channel = point_channel(at);
   } else if (base == "distance") {
@@ -213,11 +223,13 @@ void Compiler::sensor(const Item& item) {
   out.loc = item.node->loc;
   bool good = false;
   if (type == "encoder") {
-    good = channel_output(at, "coordinate", out);
+    good = channel_output(at, "joint", out);
   } else if (type == "angle" || type == "position" || type == "distance") {
     good = channel_output(at, type, out);
   } else if (type == "force") {
     good = force_output(at, out);
+  } else if (type == "strain_gauge") {
+    good = channel_output(at, "strain", out);
   } else if (type == "gyroscope") {
     good = channel_output(at, "angular_velocity", out);
     out.channel.frame_b = out.channel.frame_a;
@@ -262,6 +274,10 @@ void Compiler::default_outputs() {
   for (const Joint& j : model_.joints) {
     if (j.nq != 1) continue;  // the components of a quaternion are no channels
     add(model_.coordinate_names[static_cast<size_t>(j.q)], j.v, Order::kValue);
+  }
+  for (int i = model_.joint_nv(); i < model_.nv; ++i) {
+    const int q = i - model_.joint_nv() + model_.joint_nq();
+    add(model_.coordinate_names[static_cast<size_t>(q)], i, Order::kValue);
   }
   for (int i = 0; i < model_.nv; ++i)
     add(model_.speed_names[static_cast<size_t>(i)], i, Order::kRate);

@@ -24,6 +24,11 @@ int Compiler::frame_body(int frame) const {
 }
 
 int Compiler::place(const At& at) {
+  const int frame = rigid_place(at);
+  return following_ && frame >= 0 ? following(frame, at) : frame;
+}
+
+int Compiler::rigid_place(const At& at) {
   if (!at) return kNoFrame;
   if (at.node->table() != nullptr) {
     const At body = at["body"];
@@ -216,6 +221,8 @@ std::optional<Channel> Compiler::sum_channel(const At& terms) {
 
 Dim Compiler::channel_dim(const Channel& c) const {
   switch (c.kind) {
+    case ChannelKind::kCurvature:
+      return dim::kNone / dim::kLength;
     case ChannelKind::kPoint:
     case ChannelKind::kGap:
     case ChannelKind::kDistance:

@@ -28,6 +28,8 @@ struct Frame {
   int body = kGround;
   std::array<Slot, 3> position{-1, -1, -1};
   std::array<Slot, 3> rotation{-1, -1, -1};
+  int node =
+      -1;  // of a beam: follows this node, not the link; position and rotation are still those on the undeformed link
   [[nodiscard]] bool has_position() const {
     return position[0] >= 0 || position[1] >= 0 || position[2] >= 0;
   }
@@ -82,6 +84,48 @@ struct FileJoint {
   Loc loc;
 };
 
+// ---- beams (ERLS) -----------------------------------------------------------------------------------------------------
+// A beam is a planar body that bends: its body in the tree is a massless rigid link along x, its nodes move with the link and by elastic
+// displacements in ground axes, which are coordinates after those of the joints (theory: ERLS-1).
+enum class SectionKind : std::uint8_t { kCircle, kTube, kRectangle, kGiven };
+enum class NodeHold : std::uint8_t {
+  kFree,    // a coordinate, its own or shared with another beam
+  kPinned,  // zero: the ground or a rigid body holds it
+  kPlaced,  // zero: places the rigid link
+};
+struct BeamNode {
+  std::string name;  // "rod.n2"
+  int beam = -1;
+  Slot x = -1;     // along the link from its origin
+  int frame = -1;  // place of the node on the rigid link
+  std::array<int, 3> dof{
+      -1, -1,
+      -1};  // speed indices of the displacements along x and y and of the rotation; -1: held
+  std::array<NodeHold, 3> hold{};
+  Slot mass = -1, inertia = -1;  // lumped
+};
+struct Beam {
+  std::string name;
+  int body = -1;
+  int first_node = 0, nodes = 0;  // in Model::nodes; an element between each and the next
+  SectionKind section = SectionKind::kCircle;
+  // kCircle: diameter. kTube: outer, inner diameter. kRectangle: width, height in the plane. kGiven: area, second moment.
+  std::array<Slot, 2> numbers{-1, -1};
+  Slot length = -1, youngs_modulus = -1;
+  Slot mass = -1, density = -1;  // one of them
+  Slot alpha = -1, beta = -1;    // Rayleigh damping
+  bool first_terms = false;      // inertia without products with the displacements
+  bool stiffening = false;       // bending shortens
+  bool rotary = false;           // rotary inertia of the section
+  Loc loc;
+};
+struct BeamSpan {  // an element: from its node to the next
+  int beam = -1, node = -1;
+};
+struct ElasticCoordinate {
+  bool angular = false;
+};
+
 // ---- channels: a scalar quantity, written once, used as constraint, spring, actuator, sensor, output ----------------------
 enum class ChannelKind : std::uint8_t {
   kCoordinate,  // speed index `dof`: a 1-dof joint's coordinate (or a spherical joint's angular velocity: rate only)
@@ -93,6 +137,8 @@ enum class ChannelKind : std::uint8_t {
   kSum,          // sum of coefficient * coordinate (terms)
   kPointRate,    // rate only: velocity of a's origin along axis of b (force on a alone)
   kAngularRate,  // rate only: angular velocity of a along axis of b (torque on a alone); planar: the angular velocity
+  kCurvature,    // of a beam at a point
+  kStrain,       // axial strain of a beam at a point, at a height above its axis
 };
 
 struct Channel {
@@ -103,7 +149,9 @@ struct Channel {
   int axis = 0;  // 0 x, 1 y, 2 z
   int axis_b = 0;
   int first_term = 0, terms = 0;  // kSum: range in Model::terms
-  bool angular = false;           // value is an angle (for units and wrapping)
+  int element = -1;               // kCurvature, kStrain: index into Model::elements
+  Slot x = -1, height = -1;  // kCurvature, kStrain: point along the beam, kStrain: above its axis
+  bool angular = false;      // value is an angle (for units and wrapping)
 };
 struct Term {
   int dof = -1;
@@ -250,6 +298,10 @@ struct Model {
   std::vector<Joint> joints;
   std::vector<FileJoint> file_joints;
   std::vector<Frame> frames;
+  std::vector<Beam> beams;
+  std::vector<BeamNode> nodes;
+  std::vector<BeamSpan> elements;
+  std::vector<ElasticCoordinate> elastic;                  // the last coordinates and speeds
   std::vector<std::string> coordinate_names, speed_names;  // nq, nv
   std::vector<Limits> limits;                              // per speed index
 
@@ -276,7 +328,19 @@ struct Model {
   [[nodiscard]] int nu() const { return static_cast<int>(inputs.size()); }
   [[nodiscard]] int n_rows() const { return static_cast<int>(rows.size()); }
   [[nodiscard]] int n_bodies() const { return static_cast<int>(bodies.size()); }
+  // Of the joints alone, without elastic displacements.
+  [[nodiscard]] int joint_nq() const { return nq - static_cast<int>(elastic.size()); }
+  [[nodiscard]] int joint_nv() const { return nv - static_cast<int>(elastic.size()); }
 };
+
+// Coordinates whose rate is their speed: those of joints with one, and elastic displacements. In the order of speeds.
+struct ScalarCoordinate {
+  int q = 0, v = 0;
+  bool angular = false;
+};
+std::vector<ScalarCoordinate> scalar_coordinates(const Model& model);
+// Whether the speed is one of length per time.
+bool is_slide(const Model& model, int dof);
 
 // θ: flat, named by Model::parameters.
 struct Params {

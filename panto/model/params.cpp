@@ -36,13 +36,28 @@ int find_dof(const Model& model, std::string_view name) {
   const int speed =
       index_of(model.speed_names, name, [](const std::string& s) { return std::string_view(s); });
   if (speed >= 0) return speed;
-  for (const Joint& j : model.joints) {
-    if (j.nq != j.nv) continue;  // a quaternion's components are not speeds
-    for (int k = 0; k < j.nq; ++k) {
-      if (model.coordinate_names[static_cast<size_t>(j.q + k)] == name) return j.v + k;
-    }
-  }
+  for (const ScalarCoordinate& c : scalar_coordinates(model))
+    if (model.coordinate_names[static_cast<size_t>(c.q)] == name) return c.v;
   return -1;
+}
+
+std::vector<ScalarCoordinate> scalar_coordinates(const Model& model) {
+  std::vector<ScalarCoordinate> list;
+  for (const Joint& j : model.joints)
+    if (j.nv == 1) list.push_back({j.q, j.v, j.type != JointType::kPrismatic});
+  for (size_t i = 0; i < model.elastic.size(); ++i) {
+    const int k = static_cast<int>(i);
+    list.push_back({model.joint_nq() + k, model.joint_nv() + k, model.elastic[i].angular});
+  }
+  return list;
+}
+
+bool is_slide(const Model& model, int dof) {
+  if (dof >= model.joint_nv())
+    return !model.elastic[static_cast<size_t>(dof - model.joint_nv())].angular;
+  for (const Joint& j : model.joints)
+    if (dof >= j.v && dof < j.v + j.nv) return j.type == JointType::kPrismatic;
+  return false;
 }
 
 }  // namespace panto

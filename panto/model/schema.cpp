@@ -85,7 +85,7 @@ constexpr SchemaKey kModelKeys[] = {
     vector("gravity", "m/s^2", "acceleration of gravity; default: none", {2}, {3}),
     key("independent", T::kCoordinates, "coordinates preferred as independent ones"),
     table("parameters", "parameters", "named numbers, quantities and expressions"),
-    list("body", "rigid bodies"),
+    list("body", "rigid bodies and flexible beams"),
     list("frame", "named places on bodies"),
     list("joint", "joints of the tree"),
     list("loop", "loop closures"),
@@ -117,6 +117,7 @@ constexpr SchemaKey kBodyKeys[] = {
            "[Ixx, Iyy, Izz, Ixy, Ixz, Iyz]",
            {1}, {3, 6}),
     table("bar", "bar", "uniform slender bar from the origin along x"),
+    only(kPlanarOnly, table("beam", "beam", "beam from the origin along x, which bends")),
     table("point_mass", "point_mass", "point mass, or a list of such", T::kTableOrList),
     table("box", "box", "uniform box"),
     table("cylinder", "cylinder", "uniform cylinder; planar: a disk"),
@@ -129,6 +130,38 @@ constexpr SchemaKey kBarKeys[] = {
     kDensity,
     number("width", "m", "size along y, with `density`"),
     number("height", "m", "size along z, with `density`"),
+};
+constexpr SchemaKey kBeamKeys[] = {
+    required(number("length", "m", "length along x")),
+    number("circle", "m", "diameter of a solid circular section"),
+    vector("tube", "m", "outer and inner diameter of a tube", {2}),
+    vector("rectangle", "m", "width across the plane and height in it", {2}),
+    number("area", "m^2", "area of the section, with `second_moment`"),
+    number("second_moment", "m^4", "second moment of the section, ∫y² dA"),
+    required(number("E", "Pa", "Young's modulus")),
+    kMass,
+    kDensity,
+    key("elements", T::kWhole, "number of elements of equal length", "4"),
+    vector("nodes", "m", "positions of the inner nodes, in place of `elements`"),
+    table("lumped", "lumped", "masses at nodes", T::kTables),
+    table("damping", "rayleigh", "damping C = alpha M + beta K"),
+    key("zeroed", T::kCoordinates,
+        "displacements held at zero to place the rigid link, \"n1.turn\" say; default: the "
+        "rotation at its joint, if that is actuated or independent"),
+    choice("terms", "complete|first", "inertia with or without products with displacements",
+           "\"complete\""),
+    choice("strain", "linear|stiffening", "without or with the stiffening by axial forces",
+           "\"linear\""),
+    key("rotary", T::kFlag, "rotary inertia of the section", "false"),
+};
+constexpr SchemaKey kLumpedKeys[] = {
+    required(key("node", T::kWhole, "number of the node, from 1 at the origin")),
+    kMass,
+    number("inertia", "kg m^2", "inertia that turns with the section", "0"),
+};
+constexpr SchemaKey kRayleighKeys[] = {
+    number("alpha", "1/s", "per mass", "0"),
+    number("beta", "s", "per stiffness", "0"),
 };
 constexpr SchemaKey kPointMassKeys[] = {required(kMass), kAt};
 constexpr SchemaKey kBoxKeys[] = {
@@ -353,6 +386,18 @@ constexpr SchemaKey kAngularChannel[] = {kOfPlace, kAxisZ, kIn};
 constexpr SchemaKey kOwnAngularChannel[] = {kOfPlace, kAxisZ};
 constexpr SchemaKey kSumChannel[] = {kTerms, number("offset", "", "added to the sum", "0")};
 constexpr SchemaKey kSumRateChannel[] = {kTerms};
+constexpr SchemaKey kDisplacementChannel[] = {
+    required(key("of", T::kPlace, "a place at a node of a beam")),
+    required(choice("axis", "x|y|z", "axis of the link; z: rotation of the section")),
+};
+constexpr SchemaKey kBeamPoint = required(key("of", T::kBody, "a beam"));
+constexpr SchemaKey kBeamX = required(number("x", "m", "point along the beam"));
+constexpr SchemaKey kCurvatureChannel[] = {kBeamPoint, kBeamX};
+constexpr SchemaKey kStrainChannel[] = {
+    kBeamPoint,
+    kBeamX,
+    number("height", "m", "above the axis of the beam", "0"),
+};
 constexpr SchemaKey kForceOfKeys[] = {
     required(key("of", T::kForce, "a force, actuator, driver or loop")),
     key("component", T::kWhole, "which row or component, from 0"),
@@ -374,6 +419,10 @@ constexpr SchemaVariant kOutputTypes[] = {
     {"angular_acceleration", "rate of `angular_velocity`", kAngularChannel},
     {"combination", "sum of coefficient times coordinate", kSumChannel},
     {"combination_rate", "rate of `combination`", kSumRateChannel},
+    {"displacement", "of a node of a beam from its place on the rigid link", kDisplacementChannel,
+     kPlanarOnly},
+    {"curvature", "of a beam at a point", kCurvatureChannel, kPlanarOnly},
+    {"strain", "axial strain of a beam at a point", kStrainChannel, kPlanarOnly},
     {"force_of", "force of an element, or multiplier of a constraint", kForceOfKeys},
     {"input_of", "input of an actuator", kInputOfKeys},
     {"kinetic_energy", "of the whole mechanism", {}},
@@ -395,6 +444,7 @@ constexpr SchemaVariant kSensorTypes[] = {
     {"position", "of a place along an axis of `in`", kPointChannel},
     {"distance", "of two places", kDistanceChannel},
     {"force", "force of an element, or multiplier of a constraint", kForceOfKeys},
+    {"strain_gauge", "axial strain of a beam at a point", kStrainChannel, kPlanarOnly},
 };
 
 // ---- initial state ----------------------------------------------------------------------------------
@@ -436,8 +486,11 @@ constexpr SchemaTable part(const char* name, const char* doc, std::span<const Sc
 constexpr SchemaTable kTables[] = {
     part("model", "one mechanism", kModelKeys),
     part("parameters", "named numbers", {}, "number, quantity or expression of other parameters"),
-    item("body", "rigid body", kBodyKeys),
+    item("body", "rigid body or flexible beam", kBodyKeys),
     part("bar", "uniform slender bar", kBarKeys),
+    part("beam", "flexible beam on a moving link", kBeamKeys),
+    part("lumped", "mass at a node of a beam", kLumpedKeys),
+    part("rayleigh", "Rayleigh damping", kRayleighKeys),
     part("point_mass", "point mass", kPointMassKeys),
     part("box", "uniform box, centred at `at`", kBoxKeys),
     part("cylinder", "uniform cylinder, centred at `at`", kCylinderKeys),

@@ -1,5 +1,6 @@
 #include "panto/numerics/eigenproblems.hpp"
 
+#include <Spectra/GenEigsSolver.h>
 #include <Spectra/SymGEigsShiftSolver.h>
 
 #include <Eigen/Cholesky>
@@ -78,6 +79,7 @@ constexpr double kSparse = 0.1;       // share of entries from which dense facto
 constexpr double kFirstShift = 1e-6;  // relative to the largest entries of K and M
 constexpr int kMostShifts = 12;       // each 100 times further down
 constexpr int kPowerSteps = 20;
+constexpr int kDenseValues = 150;  // rows up to which all eigenvalues of a matrix cost little
 
 // x ↦ (K - σ M)⁻¹ x by a Cholesky factorisation, as Spectra wants it.
 template <class Cholesky>
@@ -177,8 +179,10 @@ std::optional<ModalPairs> lowest_pairs(const Eigen::MatrixXd& k, const Eigen::Ma
   const auto entries = static_cast<double>((k.array() != 0).count() + (m.array() != 0).count());
   if (entries > 2 * kSparse * static_cast<double>(k.size()))
     return lanczos<Eigen::LLT<Eigen::MatrixXd>, Eigen::MatrixXd>(k, m, count, unit);
-  using Sparse = Eigen::SparseMatrix<double>;
-  return lanczos<Eigen::SimplicialLLT<Sparse>, Sparse>(k.sparseView(), m.sparseView(), count, unit);
+  // Not the default index: Ceres, linked into the same programs, brings instances of the default's templates that allocate in another way.
+  using Sparse = Eigen::SparseMatrix<double, Eigen::ColMajor, Eigen::Index>;
+  using Factor = Eigen::SimplicialLLT<Sparse, Eigen::Lower, Eigen::AMDOrdering<Eigen::Index>>;
+  return lanczos<Factor, Sparse>(k.sparseView(), m.sparseView(), count, unit);
 }
 
 ComplexPairs state_pairs(const Eigen::MatrixXd& a) {
@@ -201,6 +205,20 @@ ComplexPairs state_pairs(const Eigen::MatrixXd& a) {
     out.vectors.col(static_cast<Eigen::Index>(i)) = vectors.col(order[i]).normalized();
   }
   return out;
+}
+
+Eigen::VectorXcd largest_values(const Eigen::MatrixXd& a, int count) {
+  PANTO_EXPECT(a.rows() == a.cols(), "A must be square");
+  PANTO_EXPECT(count > 0 && count < kDenseValues / 4, "few values");
+  if (a.rows() == 0) return {};
+  if (a.rows() > kDenseValues) {
+    const Product<Eigen::MatrixXd> product(a);
+    Spectra::GenEigsSolver<const Product<Eigen::MatrixXd>> solver(product, count, 4 * count);
+    solver.init();
+    solver.compute(Spectra::SortRule::LargestMagn, 100, 1e-8);
+    if (solver.info() == Spectra::CompInfo::Successful) return solver.eigenvalues();
+  }
+  return a.eigenvalues();
 }
 
 std::vector<std::complex<double>> pencil_values(const Eigen::MatrixXd& a, const Eigen::MatrixXd& e,

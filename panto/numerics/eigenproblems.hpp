@@ -39,6 +39,10 @@ struct ComplexPairs {
 // A x = s x.
 ComplexPairs state_pairs(const Eigen::MatrixXd& a);
 
+// Eigenvalues of A of largest magnitude: all of them up to 150 rows; of a larger matrix at least `count` by Arnoldi iteration, a few dozen products
+// with A, or all should that not converge.
+Eigen::VectorXcd largest_values(const Eigen::MatrixXd& a, int count);
+
 // Finite s for which A - s E loses rank (QZ). Values beyond `largest` in magnitude count as infinite.
 std::vector<std::complex<double>> pencil_values(const Eigen::MatrixXd& a, const Eigen::MatrixXd& e,
                                                 double largest);

@@ -147,6 +147,12 @@ void StagedLU::symbolic(const RowMatrix& g) {
     const int row = pivot_row_[i];
     for (int k = g.start[row]; k < g.start[row + 1]; ++k)
       if (const int p = position_[g.column[k]]; p >= 0) mark_[p] = 1;
+    if (r <= kDense) {
+      for (int j = 0; j < r; ++j) gather_[i * r + j] = -1;
+      for (int k = g.start[row]; k < g.start[row + 1]; ++k)
+        if (const int p = position_[g.column[k]]; p >= 0) gather_[i * r + p] = k;
+      std::fill(mark_.begin(), mark_.begin() + r, char{1});
+    }
     mark_[i] = 1;
     for (int k = 0; k < i; ++k) {
       if (!mark_[k]) continue;
@@ -162,10 +168,63 @@ void StagedLU::symbolic(const RowMatrix& g) {
   lu_.assign(lu_column_.size(), 0.0);
 }
 
+inline Status StagedLU::judge(int i, int row, double row_max, double& pivot) noexcept {
+  if (!std::isfinite(pivot)) return Status::kNotFinite;
+  double& scale = row_scale_[row];
+  scale = std::max(scale, row_max);
+  const double ratio = scale > 0 ? std::abs(pivot) / scale : 0;
+  ratio_[i] = ratio;
+  if (fresh_ || ratio > reference_[i]) reference_[i] = ratio;
+  conditioning_ = std::min(conditioning_, ratio);
+  if (ratio < kRoundOff) {
+    const double tiny = kRoundOff * (scale > 0 ? scale : 1.0);
+    pivot = std::copysign(tiny, pivot);
+  }
+  return ratio < kDeterioration * reference_[i] ? Status::kRepartition : Status::kOk;
+}
+
+template <int R>
+Status StagedLU::factor_dense(const RowMatrix& g) noexcept {
+  Status status = Status::kOk;
+  double a[R][R];
+  const double* value = g.value.data();
+  const int *gather = gather_.data(), *start = g.start.data();
+  for (int i = 0; i < R; ++i) {
+    const int row = pivot_row_[i];
+    double row_max = 0;
+    for (int k = start[row]; k < start[row + 1]; ++k)
+      row_max = std::max(row_max, std::abs(value[k]));
+    for (int j = 0; j < R; ++j) a[i][j] = gather[j] < 0 ? 0 : value[gather[j]];
+    gather += R;
+    for (int e = 0; e < i; ++e) {
+      a[i][e] /= a[e][e];
+      for (int j = e + 1; j < R; ++j) a[i][j] -= a[i][e] * a[e][j];
+    }
+    const Status s = judge(i, row, row_max, a[i][i]);
+    if (s == Status::kNotFinite) return s;
+    if (s != Status::kOk) status = s;
+  }
+  std::copy_n(&a[0][0], R * R, lu_.data());
+  fresh_ = false;
+  return status;
+}
+
 Status StagedLU::factor(const RowMatrix& g) noexcept {
   const int r = rank();
-  Status status = Status::kOk;
   conditioning_ = 1;
+  switch (r) {
+    case 1:
+      return factor_dense<1>(g);
+    case 2:
+      return factor_dense<2>(g);
+    case 3:
+      return factor_dense<3>(g);
+    case kDense:
+      return factor_dense<kDense>(g);
+    default:
+      break;
+  }
+  Status status = Status::kOk;
   for (int i = 0; i < r; ++i) {
     for (int k = lu_start_[i]; k < lu_start_[i + 1]; ++k) scatter_[lu_column_[k]] = 0;
     const int row = pivot_row_[i];
@@ -182,19 +241,9 @@ Status StagedLU::factor(const RowMatrix& g) noexcept {
         scatter_[lu_column_[j]] -= l * lu_[j];
     }
     for (int k = diagonal_[i]; k < lu_start_[i + 1]; ++k) lu_[k] = scatter_[lu_column_[k]];
-    double& pivot = lu_[diagonal_[i]];
-    if (!std::isfinite(pivot)) return Status::kNotFinite;
-    double& scale = row_scale_[row];
-    scale = std::max(scale, row_max);
-    const double ratio = scale > 0 ? std::abs(pivot) / scale : 0;
-    ratio_[i] = ratio;
-    if (fresh_ || ratio > reference_[i]) reference_[i] = ratio;
-    conditioning_ = std::min(conditioning_, ratio);
-    if (ratio < kDeterioration * reference_[i]) status = Status::kRepartition;
-    if (ratio < kRoundOff) {
-      const double tiny = kRoundOff * (scale > 0 ? scale : 1.0);
-      pivot = std::copysign(tiny, pivot);
-    }
+    const Status s = judge(i, row, row_max, lu_[diagonal_[i]]);
+    if (s == Status::kNotFinite) return s;
+    if (s != Status::kOk) status = s;
   }
   fresh_ = false;
   return status;
@@ -202,8 +251,33 @@ Status StagedLU::factor(const RowMatrix& g) noexcept {
 
 void StagedLU::accept_wear() noexcept { reference_ = ratio_; }
 
+template <int R>
+void StagedLU::solve_dense(double* x) const noexcept {
+  const double* lu = lu_.data();
+  for (int i = 1; i < R; ++i)
+    for (int j = 0; j < i; ++j) x[i] -= lu[i * R + j] * x[j];
+  for (int i = R - 1; i >= 0; --i) {
+    for (int j = i + 1; j < R; ++j) x[i] -= lu[i * R + j] * x[j];
+    x[i] /= lu[i * R + i];
+  }
+}
+
 void StagedLU::solve(int stage, double* x) const noexcept {
   const int r = rank_[stage];
+  if (r == rank()) {
+    switch (r) {
+      case 1:
+        return solve_dense<1>(x);
+      case 2:
+        return solve_dense<2>(x);
+      case 3:
+        return solve_dense<3>(x);
+      case kDense:
+        return solve_dense<kDense>(x);
+      default:
+        break;
+    }
+  }
   for (int i = 0; i < r; ++i) {
     double s = x[i];
     for (int k = lu_start_[i]; k < diagonal_[i]; ++k) s -= lu_[k] * x[lu_column_[k]];

@@ -68,6 +68,14 @@ class StagedLU {
   // Columns may be pivots from stage from_[column] on.
   void pivot(const RowMatrix& g, std::span<const double> weight, std::span<const int, 3> at_least);
   void symbolic(const RowMatrix& g);
+  // A pivot of row `row` just found, and the status it asks for.
+  [[nodiscard]] Status judge(int i, int row, double row_max, double& pivot) noexcept;
+  // Small ones are dense, r by r: loops of known length, without a list of columns.
+  template <int R>
+  [[nodiscard]] Status factor_dense(const RowMatrix& g) noexcept;
+  template <int R>
+  void solve_dense(double* x) const noexcept;
+  static constexpr int kDense = 4;
 
   int rows_ = 0, columns_ = 0;
   std::array<int, 3> stage_end_{}, rank_{};
@@ -84,7 +92,8 @@ class StagedLU {
   std::vector<double>
       row_scale_;  // largest entry of each row seen so far: a row may vanish as a whole
   std::vector<char> mark_;
-  bool fresh_ = false;  // the next factor() records reference_
+  std::array<int, kDense * kDense> gather_{};  // dense: places in RowMatrix::value, -1 none
+  bool fresh_ = false;                         // the next factor() records reference_
   double conditioning_ = 0;
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr double kStep =
     1e-5;  // of a coordinate, for displacements of bodies: accurate to 1e-10, drawn to 1e-3
 
-// dx dy dz rx ry rz of every body per unit of δq along `shape`, in world axes, by central differences.
+// dx dy dz rx ry rz of every body per unit of δq along `shape`, in world axes, by central differences; then the displacements of nodes of beams.
 std::vector<double> displacements(Workspace& workspace, const Eigen::VectorXd& q,
                                   const Eigen::VectorXd& shape) {
   std::array<std::vector<FramePose>, 2> ends;
@@ -25,8 +25,8 @@ std::vector<double> displacements(Workspace& workspace, const Eigen::VectorXd& q
     workspace.body_poses(view(moved), ends[static_cast<size_t>(side)]);
   }
   std::vector<double> out;
-  out.reserve(6 * ends[0].size());
-  for (size_t b = 0; b < ends[0].size(); ++b) {
+  for (const int body : bodies_of(workspace.model())) {
+    const auto b = static_cast<size_t>(body);
     const FramePose &from = ends[0][b], &to = ends[1][b];
     for (size_t k = 0; k < 3; ++k) out.push_back((to.position[k] - from.position[k]) / (2 * kStep));
     // R₁ R₀ᵀ ≈ 1 + [ρ×]: the axial vector of its skew part.
@@ -38,6 +38,8 @@ std::vector<double> displacements(Workspace& workspace, const Eigen::VectorXd& q
     for (const auto& [i, j] : {std::pair<size_t, size_t>{2, 1}, {0, 2}, {1, 0}})
       out.push_back((entry(i, j) - entry(j, i)) / (4 * kStep));
   }
+  for (const BeamNode& n : workspace.model().nodes)
+    for (const int dof : n.dof) out.push_back(dof < 0 ? 0 : shape[dof]);
   return out;
 }
 

@@ -63,6 +63,10 @@ class PoseWriter {
         out.poses.insert(out.poses.end(), {p[0], p[1], p[2], x[0], x[1], x[2], x[3]});
       }
     }
+    const int shift = model_.joint_nq() - model_.joint_nv();
+    for (const BeamNode& n : model_.nodes)
+      for (const int dof : n.dof)
+        out.poses.push_back(dof < 0 ? 0 : q[static_cast<size_t>(dof + shift)]);
     out.t.push_back(t);
   }
 

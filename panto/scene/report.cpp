@@ -18,7 +18,17 @@ Json f4(const std::vector<double>& numbers) {
 Json f8(const std::vector<double>& numbers) {
   return {{"type", "f8"}, {"n", numbers.size()}, {"data", base64_f8(numbers)}};
 }
-Json of(const Place& p) { return {{"body", p.body}, {"at", p.at}}; }
+Json of(const Place& p) {
+  Json j{{"body", p.body}, {"at", p.at}};
+  if (p.section >= 0) j["section"] = p.section;
+  return j;
+}
+Json named(const std::string& name, const std::string& type, const Place& p) {
+  Json j{{"name", name}};
+  if (!type.empty()) j["type"] = type;
+  j.update(of(p));
+  return j;
+}
 Json of(const Axis& a) { return {{"name", a.name}, {"unit", a.unit}}; }
 
 constexpr const char* kAxisNames[] = {"x", "y", "z"};
@@ -58,6 +68,14 @@ Json of(const Drawing& d) {
       j["kind"] = "link";
       j["points"] = d.points;
       break;
+    case DrawingKind::kBeam:
+      j["kind"] = "beam";
+      j["length"] = d.numbers[0];
+      length("width", d.numbers[1]);
+      length("height", d.numbers[2]);
+      j["first"] = d.first;
+      j["count"] = d.count;
+      break;
   }
   if (d.at != Vec3{}) j["at"] = d.at;
   if (d.axes != Drawing{}.axes) j["axes"] = d.axes;
@@ -79,6 +97,12 @@ Json of(const Scene& s) {
     for (const Drawing& d : b.shapes) out["shapes"].push_back(of(d));
     return out;
   });
+  if (!s.nodes.empty()) {
+    j["nodes"] = s.nodes;
+    list("sections", s.sections, [](const Section& x) {
+      return Json{{"body", x.body}, {"x", x.x}, {"node", x.node}, {"rows", x.rows}};
+    });
+  }
   list("joints", s.joints, [](const DrawnJoint& x) {
     return Json{{"name", x.name}, {"type", x.type}, {"a", of(x.a)},
                 {"b", of(x.b)},   {"axis", x.axis}, {"loop", x.loop}};
@@ -93,19 +117,12 @@ Json of(const Scene& s) {
                 {"b", of(x.b)}};
   });
   list("forces", s.forces, [](const DrawnForce& x) {
-    Json out{{"name", x.name},
-             {"type", x.torque ? "torque" : "force"},
-             {"body", x.at.body},
-             {"at", x.at.at}};
+    Json out = named(x.name, x.torque ? "torque" : "force", x.at);
     if (x.direction) out["direction"] = *x.direction;
     return out;
   });
-  list("sensors", s.sensors, [](const DrawnSensor& x) {
-    return Json{{"name", x.name}, {"type", x.type}, {"body", x.at.body}, {"at", x.at.at}};
-  });
-  list("points", s.points, [](const NamedPoint& x) {
-    return Json{{"name", x.name}, {"body", x.at.body}, {"at", x.at.at}};
-  });
+  list("sensors", s.sensors, [](const DrawnSensor& x) { return named(x.name, x.type, x.at); });
+  list("points", s.points, [](const NamedPoint& x) { return named(x.name, {}, x.at); });
   return j;
 }
 
@@ -270,6 +287,7 @@ std::string to_json(const Report& report) {
   for (const Motion& m : report.motions)
     j["motions"].push_back({{"name", m.name}, {"t", f8(m.t)}, {"poses", f4(m.poses)}});
   if (report.modes) j["modes"] = of(*report.modes);
+  if (report.deformation) j["deformation"] = *report.deformation;
   j["panels"] = Json::array();
   for (const Panel& panel : report.panels)
     j["panels"].push_back(std::visit([](const auto& p) { return of(p); }, panel));

@@ -98,7 +98,8 @@ using Panel =
 struct Mode {
   double frequency_hz = 0, damping = 0;
   std::string label;
-  std::vector<double> shape, shape_imag;  // per body dx dy dz rx ry rz in world axes
+  // Per body dx dy dz rx ry rz in world axes, then per node of a beam the displacements x y turn in ground axes.
+  std::vector<double> shape, shape_imag;
 };
 struct Modes {
   std::vector<double> pose;  // one frame of a Motion
@@ -111,6 +112,7 @@ struct Report {
   std::optional<Scene> scene;
   std::vector<Motion> motions;  // the first solid, later ones ghosts
   std::optional<Modes> modes;
+  std::optional<double> deformation;  // scale of elastic displacements; absent: the page chooses it
   std::vector<Panel> panels;
 };
 

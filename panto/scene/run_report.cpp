@@ -259,6 +259,7 @@ void add_model(const Model& model, const Params& params, const Scene& scene, Rep
 std::vector<std::string> names_of(const Model& model) {
   std::vector<std::string> names;
   for (const int b : bodies_of(model)) names.push_back(model.bodies[static_cast<size_t>(b)].name);
+  for (const BeamNode& n : model.nodes) names.push_back(n.name);
   return names;
 }
 
@@ -282,7 +283,7 @@ Report report_of_run(const Recorded& first, const Recorded* second) {
   if (first.model != nullptr && second != nullptr && second->model != nullptr &&
       !report.motions.empty()) {
     if (names_of(*first.model) != names_of(*second->model)) {
-      notes.warning(643, {}, "the second run has other bodies: its motion is not shown");
+      notes.warning(643, {}, "the second run has other bodies or nodes: its motion is not shown");
     } else {
       Motion ghost = motion_of(*second->model, *second->params, second->run, notes);
       ghost.name = "second run";

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <set>
 
+#include "panto/mechanics/erls/beam_constants.hpp"
+
 namespace panto::scene {
 namespace {
 
@@ -28,6 +30,7 @@ class Painter {
                                         static_cast<size_t>(params.values.size())};
     evaluate_slots<double>(model, theta, slots_);
     theta_.assign(theta.begin(), theta.end());
+    beams_ = erls::bake_beams<double>(model, [this](Slot s) { return number(s); });
   }
 
   Scene paint() {
@@ -53,12 +56,20 @@ class Painter {
     points();
     for (size_t k = 0; k < bodies.size(); ++k) {
       const Body& body = model_.bodies[static_cast<size_t>(bodies[k])];
+      const auto found = std::find_if(model_.beams.begin(), model_.beams.end(),
+                                      [&](const Beam& b) { return b.body == bodies[k]; });
+      const Beam* beam = found == model_.beams.end() ? nullptr : &*found;
       DrawnBody out;
       out.name = body.name;
-      weigh(body, out);
-      out.shapes = drawings(body, out, places_[k]);
+      if (beam != nullptr)
+        weigh(*beam, out);
+      else
+        weigh(body, out);
+      out.shapes = drawings(body, beam, out, places_[k]);
       scene_.bodies.push_back(std::move(out));
     }
+    for (const BeamNode& n : model_.nodes) scene_.nodes.push_back(n.name);
+    put_on_sections();
     return std::move(scene_);
   }
 
@@ -146,13 +157,27 @@ class Painter {
       if (dof >= j.v && dof < j.v + j.nv) return &scene_.joints[static_cast<size_t>(j.spec)];
     return nullptr;
   }
-  // The two places that a channel acts between: for coordinates those of their joint.
+  // The joints whose coordinates a channel is made of; rotations of sections of beams beside them are left out.
+  [[nodiscard]] std::vector<const DrawnJoint*> joints_of(const Channel& c) const {
+    std::vector<const DrawnJoint*> out;
+    const auto add = [&](int dof) {
+      if (const DrawnJoint* j = joint_of(dof)) out.push_back(j);
+    };
+    if (c.kind == ChannelKind::kCoordinate) add(c.dof);
+    if (c.kind == ChannelKind::kSum)
+      for (int i = c.first_term; i < c.first_term + c.terms; ++i)
+        add(model_.terms[static_cast<size_t>(i)].dof);
+    return out;
+  }
+  // The two places that a channel acts between: for coordinates those of their joint, for curvature and strain the point of the beam.
   [[nodiscard]] std::pair<Place, Place> ends(const Channel& c) const {
-    int dof = -1;
-    if (c.kind == ChannelKind::kCoordinate) dof = c.dof;
-    if (c.kind == ChannelKind::kSum && c.terms > 0)
-      dof = model_.terms[static_cast<size_t>(c.first_term)].dof;
-    if (const DrawnJoint* j = dof < 0 ? nullptr : joint_of(dof)) return {j->a, j->b};
+    const auto joints = joints_of(c);
+    if (!joints.empty()) return {joints[0]->a, joints[0]->b};
+    if (c.element >= 0) {
+      const auto beam = static_cast<size_t>(model_.elements[static_cast<size_t>(c.element)].beam);
+      const Place at{body_of_scene(model_.beams[beam].body), {number(c.x), number(c.height), 0}};
+      return {at, at};
+    }
     return {place(c.frame_b), place(c.frame_a)};
   }
 
@@ -183,9 +208,9 @@ class Painter {
       unit[static_cast<size_t>(c.axis)] = 1;
       return turned(axes(c.frame_b), unit);
     }
-    if (c.kind != ChannelKind::kCoordinate) return std::nullopt;
-    const DrawnJoint* j = joint_of(c.dof);
-    if (j == nullptr || j->a.body >= 0) return std::nullopt;
+    const auto joints = joints_of(c);
+    if (joints.size() != 1 || joints[0]->a.body >= 0) return std::nullopt;
+    const DrawnJoint* j = joints[0];
     if (j->type != "prismatic" && j->type != "revolute") return std::nullopt;
     return j->axis;
   }
@@ -298,9 +323,61 @@ class Painter {
     for (const Frame& f : model_.frames) {
       const std::string body =
           f.body < 0 ? "ground" : model_.bodies[static_cast<size_t>(f.body)].name;
-      if (f.name == body || f.name.starts_with(body + "."))
+      if (f.node < 0 && (f.name == body || f.name.starts_with(body + ".")))
         scene_.points.push_back({f.name, {body_of_scene(f.body), vector(f.position)}});
     }
+  }
+
+  // ---- sections of beams ------------------------------------------------------------------------------------------------
+  // Chords; off the curve of a cantilever by 1/170 of its deflection.
+  static constexpr int kPerElement = 8;
+
+  // Adds the section at ξ = x/L of an element.
+  int add_section(int body, const erls::ElementConstants<double>& e, double xi) {
+    const auto rows = displacement_rows(e.beam, xi);
+    const auto slope = slope_row(e.beam, xi);
+    Section s;
+    s.body = body;
+    s.x = beams_.nodes[static_cast<size_t>(e.node_a)].x + xi * e.beam.L;
+    s.node = e.node_a;
+    for (int k = 0; k < 6; ++k) {
+      s.rows[static_cast<size_t>(k)] = rows(0, k);
+      s.rows[static_cast<size_t>(6 + k)] = rows(1, k);
+      s.rows[static_cast<size_t>(12 + k)] = slope[k];
+    }
+    scene_.sections.push_back(s);
+    return static_cast<int>(scene_.sections.size()) - 1;
+  }
+
+  // The section where a place on a beam is, that of the nearer end beyond the ends; none on other bodies.
+  int section_at(const Place& p) {
+    const erls::ElementConstants<double>* element = nullptr;
+    for (const auto& e : beams_.elements)
+      if (body_of_scene(e.body - 1) == p.body &&
+          (element == nullptr || beams_.nodes[static_cast<size_t>(e.node_a)].x <= p.at[0]))
+        element = &e;
+    if (element == nullptr) return -1;
+    const double start = beams_.nodes[static_cast<size_t>(element->node_a)].x;
+    const double xi = std::clamp((p.at[0] - start) / element->beam.L, 0.0, 1.0);
+    for (size_t i = 0; i < scene_.sections.size(); ++i) {
+      const Section& s = scene_.sections[i];
+      if (s.body == p.body && std::abs(s.x - start - xi * element->beam.L) <= 1e-9 * scene_.size)
+        return static_cast<int>(i);
+    }
+    return add_section(p.body, *element, xi);
+  }
+
+  void put_on_sections() {
+    const auto put = [this](Place& p) { p.section = section_at(p); };
+    const auto put_ends = [&](auto& item) {
+      put(item.a);
+      put(item.b);
+    };
+    for (DrawnJoint& j : scene_.joints) put_ends(j);
+    for (DrawnSpring& s : scene_.springs) put_ends(s);
+    for (DrawnForce& f : scene_.forces) put(f.at);
+    for (DrawnSensor& s : scene_.sensors) put(s.at);
+    for (NamedPoint& p : scene_.points) put(p.at);
   }
 
   // ---- shapes ---------------------------------------------------------------------------------------------------------
@@ -316,12 +393,48 @@ class Painter {
       for (double& x : out.centre) x /= out.mass;
   }
 
-  [[nodiscard]] std::vector<Drawing> drawings(const Body& body, const DrawnBody& weighed,
-                                              std::vector<Vec3> places) const {
+  void weigh(const Beam& beam, DrawnBody& out) const {
+    const auto add = [&](double m, double x) {
+      out.mass += m;
+      out.centre[0] += m * x;
+    };
+    for (const auto& e : beams_.elements) {
+      const auto a = static_cast<size_t>(e.node_a);
+      if (e.body == beam.body + 1) add(e.mass, 0.5 * (beams_.nodes[a].x + beams_.nodes[a + 1].x));
+    }
+    for (int n = beam.first_node; n < beam.first_node + beam.nodes; ++n)
+      add(beams_.nodes[static_cast<size_t>(n)].mass, beams_.nodes[static_cast<size_t>(n)].x);
+    out.centre[0] /= out.mass;
+  }
+
+  // The curve of a beam, as thick as its section.
+  [[nodiscard]] Drawing curve_of(const Beam& beam) {
+    Drawing d;
+    d.kind = DrawingKind::kBeam;
+    d.first = static_cast<int>(scene_.sections.size());
+    for (const auto& e : beams_.elements)
+      if (e.body == beam.body + 1)
+        for (int i = e.node_a == beam.first_node ? 0 : 1; i <= kPerElement; ++i)
+          add_section(body_of_scene(beam.body), e, static_cast<double>(i) / kPerElement);
+    d.count = static_cast<int>(scene_.sections.size()) - d.first;
+    const double first = number(beam.numbers[0]), second = number(beam.numbers[1]);
+    d.numbers[0] = number(beam.length);
+    if (beam.section == SectionKind::kCircle || beam.section == SectionKind::kTube)
+      d.numbers[1] = d.numbers[2] = first;
+    if (beam.section == SectionKind::kRectangle) {
+      d.numbers[1] = second;  // in the plane
+      d.numbers[2] = first;
+    }
+    return d;
+  }
+
+  [[nodiscard]] std::vector<Drawing> drawings(const Body& body, const Beam* beam,
+                                              const DrawnBody& weighed, std::vector<Vec3> places) {
     std::vector<Drawing> out;
     if (body.hidden) return out;
     for (const Shape& s : body.shapes) out.push_back(given(s));
     if (!out.empty()) return out;
+    if (beam != nullptr) return {curve_of(*beam)};
     bool extended = false;
     for (const Solid& s : body.solids) {
       if (s.kind == SolidKind::kExplicit) continue;
@@ -414,6 +527,7 @@ class Painter {
   const Model& model_;
   std::unique_ptr<Workspace> workspace_;
   std::vector<double> slots_, theta_;
+  erls::BeamConstants<double> beams_;
   std::vector<int> scene_body_;            // by body of the model
   std::vector<std::vector<Vec3>> places_;  // by body of the scene
   Scene scene_;

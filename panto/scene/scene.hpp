@@ -20,18 +20,30 @@ using Vec3 = std::array<double, 3>;
 struct Place {
   int body = kGround;
   Vec3 at{};
+  int section = -1;  // of the beam, with which the point moves; `at` is that on the undeformed link
 };
 
-enum class DrawingKind : std::uint8_t { kBar, kBox, kCylinder, kSphere, kPolygon, kLink };
+// A section of a beam, at x on its rigid link. `rows` (3 × 6, row after row) times the displacements of nodes `node` and `node` + 1 (x, y and
+// turn of each, in link axes) are the displacements x, y and the slope of the section: the shape functions of the element (ELM-1). A motion
+// then needs the displacements of nodes only, and whoever draws knows no shape functions.
+struct Section {
+  int body = 0;
+  double x = 0;
+  int node = 0;
+  std::array<double, 18> rows{};
+};
+
+enum class DrawingKind : std::uint8_t { kBar, kBox, kCylinder, kSphere, kPolygon, kLink, kBeam };
 
 struct Drawing {
   DrawingKind kind = DrawingKind::kLink;
   Vec3 at{};
   std::array<double, 9> axes{1, 0, 0, 0, 1, 0, 0, 0, 1};  // columns x, y, z
-  // kBar: length, width, height. kBox: sides. kCylinder: length, radius. kSphere: radius. Zero: not given.
+  // kBar, kBeam: length, width, height. kBox: sides. kCylinder: length, radius. kSphere: radius. Zero: not given.
   Vec3 numbers{};
   int axis = 0;              // kCylinder: 0 x, 1 y, 2 z
   std::vector<Vec3> points;  // kPolygon, kLink
+  int first = 0, count = 0;  // kBeam: the sections it is drawn through
   std::string color;         // "#rrggbb" or empty
 };
 
@@ -73,6 +85,8 @@ struct Scene {
   Vec3 gravity{}, up{0, 1, 0};
   double size = 1;  // characteristic length [m]
   std::vector<DrawnBody> bodies;
+  std::vector<std::string> nodes;  // of all beams
+  std::vector<Section> sections;
   std::vector<DrawnJoint> joints;
   std::vector<DrawnSpring> springs;
   std::vector<DrawnForce> forces;
@@ -80,8 +94,8 @@ struct Scene {
   std::vector<NamedPoint> points;
 };
 
-// How the bodies of a scene move: frame after frame and body after body x y angle (planar) or x y z qw qx qy qz. Angles count turns,
-// quaternions keep their sign from frame to frame.
+// How the bodies of a scene move: frame after frame and body after body x y angle (planar) or x y z qw qx qy qz, then node after node the
+// elastic displacements x y turn in ground axes. Angles count turns, quaternions keep their sign from frame to frame.
 struct Motion {
   std::string name;
   std::vector<double> t;
@@ -94,7 +108,7 @@ inline constexpr size_t kMostFrames = 5000;
 std::vector<int> bodies_of(const Model& model);
 
 // Bodies without a shape of their own show their solids, or a slender link through the places where joints, loops and springs sit and
-// the centre of mass.
+// the centre of mass; beams the curve through their sections, with which all places on them move.
 Scene scene_of(const Model& model, const Params& params);
 
 // Poses along the coordinates that a run recorded, at `most` frames at most, evenly chosen, the first and the last among them. W0642 and

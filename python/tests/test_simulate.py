@@ -87,6 +87,8 @@ def test_fixed_steps_and_integrators(fourbar):
         pg.simulate(fourbar, integrator="rk5")
     with pytest.raises(ValueError, match="not both"):
         pg.simulate(fourbar, dt=1e-3, tol=1e-8)
+    with pytest.raises(pg.ModelError, match="E0525.*4668 Hz.*largest stable dt is 9.644e-05 s"):
+        pg.simulate("flexible_manipulator", dt=1e-4)
 
 
 def test_a_run_starts_where_told_and_stops_at_an_event(pendulum):

@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 SCHEMA = json.loads((ROOT / "schemas/model.schema.json").read_text(encoding="utf-8"))
 ITEMS = docs_items.schema_items(SCHEMA)
-PREFIXES = "EOM|TREE|CHAN|LOOP|INT|ENE|ASM|EQU|SNG|INV|DRV|MEA|UNI|LIN|MOD|IDN|OBS|ELM"
+PREFIXES = "EOM|TREE|CHAN|LOOP|INT|ENE|ASM|EQU|SNG|INV|DRV|MEA|UNI|LIN|MOD|IDN|OBS|ELM|ERLS"
 
 
 def pages():
@@ -34,7 +34,7 @@ def broken(change):
     ("change", "words"),
     [
         (lambda sections: sections.pop("bar"), "bar: no section"),
-        (lambda sections: sections.update(beam=sections["bar"]), "no such item"),
+        (lambda sections: sections.update(plank=sections["bar"]), "no such item"),
         (lambda sections: sections.update(bar="no math\n```toml\nspace = 1\nbar = 2\n```"), "no equation"),
         (lambda sections: sections.update(bar="$x$"), "no complete example"),
         (lambda sections: sections.update(bar="$x$\n```toml\nspace = 1\n```"), "does not use it"),

@@ -57,10 +57,9 @@ class ComplexResidual {
           dq.segment(j.q + 1, 3) = 0.5 * (p(0) * w + Eigen::Vector3d(x(1) * w(2) - x(2) * w(1),
                                                                      x(2) * w(0) - x(0) * w(2),
                                                                      x(0) * w(1) - x(1) * w(0)));
-        } else if (j.nv == 1) {
-          dq(j.q) = d.q(j.v);
         }
       }
+      for (const ScalarCoordinate& e : scalar_coordinates(model_)) dq(e.q) = d.q(e.v);
     }
     seed(q_, s.q, dq);
     seed(v_, s.v, d.v);

@@ -48,8 +48,8 @@ std::vector<Sample> samples(const Model& model, int count, unsigned seed) {
       MinimumNorm rows(1e-8);
       rows.compute(g * closure.dof_scale().asDiagonal());
       const Eigen::MatrixXd free = rows.null_space();
-      const Eigen::VectorXd step =
-          closure.dof_scale().cwiseProduct(free * random(free.cols(), 0.3));
+      Eigen::VectorXd step = closure.dof_scale().cwiseProduct(free * random(free.cols(), 0.3));
+      step.tail(model.nv - model.joint_nv()) *= 0.01;  // beams bend little
       workspace->move(view(s.q), view(step));
       closed = closure.solve(s.q).converged;
     }

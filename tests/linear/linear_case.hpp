@@ -58,11 +58,9 @@ inline Result<Model> model_of(const std::string& text) {
 inline Eigen::VectorXd step_between(const Model& model, const Eigen::VectorXd& q0,
                                     const Eigen::VectorXd& q1) {
   Eigen::VectorXd step(model.nv);
+  for (const ScalarCoordinate& e : scalar_coordinates(model)) step(e.v) = q1(e.q) - q0(e.q);
   for (const Joint& j : model.joints) {
-    if (j.type != JointType::kSpherical) {
-      step.segment(j.v, j.nv) = q1.segment(j.q, j.nv) - q0.segment(j.q, j.nv);
-      continue;
-    }
+    if (j.type != JointType::kSpherical) continue;
     const auto quaternion = [&](const Eigen::VectorXd& q) {
       return Eigen::Quaterniond(q(j.q), q(j.q + 1), q(j.q + 2), q(j.q + 3)).normalized();
     };

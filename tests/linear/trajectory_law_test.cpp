@@ -63,7 +63,7 @@ TEST_P(Zoo, TransitionMatrixIsTheDerivativeOfTheFlow) {
     along = followed(until, 800);
     const Eigen::MatrixXd fine = transition(along, 1), coarse = transition(along, 2);
     phi = fine + (fine - coarse) / 15;
-    if ((fine - coarse).norm() <= 1e-5 * phi.norm()) break;
+    if (std::isfinite(phi.norm()) && (fine - coarse).norm() <= 1e-5 * phi.norm()) break;
     ASSERT_GT(until, 1e-4);
   }
   const std::vector<int> zp(w->independent_positions().begin(), w->independent_positions().end()),
@@ -94,9 +94,9 @@ TEST_P(Zoo, TransitionMatrixIsTheDerivativeOfTheFlow) {
     for (Eigen::Index i = np; i < n; ++i) out(i) = dv(zv[static_cast<size_t>(i - np)]);
     return out;
   };
-  // Differences: truncation of order 4 after extrapolation, and the runs' error 1e-13 over the step.
-  const double h = 2e-4;
+  // Differences: truncation of order 4 after extrapolation, and the runs' error 1e-13 over the step. Beams bend little.
   for (Eigen::Index j = 0; j < n; ++j) {
+    const double h = j < np && zp[static_cast<size_t>(j)] >= model->joint_nv() ? 2e-6 : 2e-4;
     const Eigen::VectorXd wide = (displaced(j, h) - displaced(j, -h)) / (2 * h),
                           narrow = (displaced(j, h / 2) - displaced(j, -h / 2)) / h,
                           flow = (4 * narrow - wide) / 3;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <set>
 
 #include "panto/io/load.hpp"
@@ -11,6 +12,7 @@
 #include "panto/io/toml.hpp"
 #include "panto/mechanics/assembly.hpp"
 #include "panto/model/compile.hpp"
+#include "panto/scene/modes_report.hpp"
 #include "panto/scene/run_report.hpp"
 #include "panto/scene/test/decode.hpp"
 
@@ -40,11 +42,31 @@ std::vector<double> initial_pose(const Model& model) {
   return {state->q.begin(), state->q.end()};
 }
 
+// Displacements x, y and slope of a section in link axes, from one frame of a motion.
+Vec3 bending(const Scene& scene, const double* frame, const Section& section) {
+  const double angle = frame[3 * section.body + 2], c = std::cos(angle), s = std::sin(angle);
+  Vec3 out{};
+  for (size_t k = 0; k < 2; ++k) {
+    const double* u = frame + 3 * (scene.bodies.size() + static_cast<size_t>(section.node) + k);
+    const Vec3 local{c * u[0] + s * u[1], c * u[1] - s * u[0], u[2]};
+    for (size_t i = 0; i < 3; ++i)
+      for (size_t j = 0; j < 3; ++j) out[i] += section.rows[6 * i + 3 * k + j] * local[j];
+  }
+  return out;
+}
+
 // Where a place is in the world, from one frame of a motion: as a page computes it.
-Vec3 world(const Scene& scene, const double* frame, const Place& place) {
+Vec3 world(const Scene& scene, const double* frame, const Place& place, double deformation = 1) {
   if (place.body < 0) return place.at;
-  const auto [x, y, z] = std::tuple(place.at[0], place.at[1], place.at[2]);
+  auto [x, y, z] = std::tuple(place.at[0], place.at[1], place.at[2]);
   if (scene.planar) {
+    if (place.section >= 0) {
+      const Section& section = scene.sections[static_cast<size_t>(place.section)];
+      const Vec3 d = bending(scene, frame, section);
+      const double turn = std::atan(deformation * d[2]), arm = x - section.x;
+      x = section.x + deformation * d[0] + std::cos(turn) * arm - std::sin(turn) * y;
+      y = deformation * d[1] + std::sin(turn) * arm + std::cos(turn) * y;
+    }
     const double* p = frame + 3 * place.body;
     const double c = std::cos(p[2]), s = std::sin(p[2]);
     return {p[0] + c * x - s * y, p[1] + s * x + c * y, 0};
@@ -61,8 +83,13 @@ double distance(const Vec3& a, const Vec3& b) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-const std::vector<std::string> kChosen{"fourbar_f1", "slider_crank", "arm_spatial", "bricard",
-                                       "flyball"};
+// Numbers of one frame of a motion.
+size_t stride_of(const Scene& scene) {
+  return scene.bodies.size() * (scene.planar ? 3 : 7) + 3 * scene.nodes.size();
+}
+
+const std::vector<std::string> kChosen{"fourbar_f1", "slider_crank", "arm_spatial",
+                                       "bricard",    "flyball",      "slider_crank_flexible"};
 const std::set<std::string> kMeeting{"revolute", "spherical", "universal", "weld", "pin"};
 
 TEST(ZooScene, EveryBodyIsDrawn) {
@@ -115,7 +142,7 @@ TEST(ZooScene, PosesReproduceEveryNamedPoint) {
     ASSERT_EQ(report.motions.size(), 1u) << name;
     const Motion& motion = report.motions[0];
     const Scene& scene = *report.scene;
-    const size_t stride = scene.bodies.size() * (scene.planar ? 3 : 7);
+    const size_t stride = stride_of(scene);
     ASSERT_EQ(motion.t.size(), run->t.size());
     ASSERT_EQ(motion.poses.size(), stride * motion.t.size());
     // As the page gets them: single precision.
@@ -130,10 +157,12 @@ TEST(ZooScene, PosesReproduceEveryNamedPoint) {
       std::vector<double> q;
       for (const auto& series : run->q) q.push_back(series[i]);
       for (const NamedPoint& point : scene.points) {
-        const auto frame = std::find_if(model.frames.begin(), model.frames.end(),
+        // On a beam, the last frame of the name follows the node; a frame that nothing uses does not.
+        const auto frame = std::find_if(model.frames.rbegin(), model.frames.rend(),
                                         [&](const Frame& f) { return f.name == point.name; });
+        if (point.at.section >= 0 && frame->node < 0) continue;
         const FramePose exact =
-            workspace->frame_pose(q, static_cast<int>(frame - model.frames.begin()));
+            workspace->frame_pose(q, static_cast<int>(model.frames.rend() - frame) - 1);
         const double* at = motion.poses.data() + stride * i;
         EXPECT_LT(distance(world(scene, at, point.at), exact.position), 1e-12 * (1 + scene.size))
             << name << ": " << point.name;
@@ -162,6 +191,23 @@ TEST(ZooScene, EveryModelMakesAReport) {
       EXPECT_TRUE(places_are_on_bodies(x["a"]) && places_are_on_bodies(x["b"])) << name;
     for (const char* kind : {"forces", "sensors", "points"})
       for (const json& x : j["scene"][kind]) EXPECT_TRUE(places_are_on_bodies(x)) << name;
+  }
+}
+
+TEST(ZooScene, ModeShapesHaveTheBodiesAndNodesOfTheScene) {
+  for (const std::string& name : zoo_names()) {
+    const Model model = zoo(name);
+    const auto workspace = Workspace::create(model, nominal(model));
+    const std::vector<double> q = initial_pose(model);
+    OperatingPoint point;
+    point.q = Eigen::VectorXd::Map(q.data(), model.nq);
+    panto::Modes modes;
+    modes.list.emplace_back().shape = Eigen::VectorXd::Ones(model.nv);
+    const Report report = report_of_modes(*workspace, point, modes);
+    const Scene& scene = *report.scene;
+    EXPECT_EQ(report.modes->pose.size(), stride_of(scene)) << name;
+    EXPECT_EQ(report.modes->list[0].shape.size(), 6 * scene.bodies.size() + 3 * scene.nodes.size())
+        << name;
   }
 }
 
@@ -276,6 +322,160 @@ TEST(Scene, LinksOfCompoundJointsAreNotBodies) {
   EXPECT_EQ(s.forces[0].at.body, 1);
   EXPECT_EQ(*s.forces[0].direction, (Vec3{0, 0, -1}));
   EXPECT_EQ(motion_at(model, nominal(model), 0, initial_pose(model)).poses.size(), 21u);
+}
+
+// ---- beams ---------------------------------------------------------------------------------------------------------------
+
+// A clamped beam along 30 degrees with a force across its tip; `elements` in it.
+Model cantilever(int elements) {
+  return compiled(R"(
+title = "Cantilever"
+space = "planar"
+body = [{ name = "beam", beam = { length = 2, rectangle = ["20 mm", "10 mm"], E = "70 GPa", density = 2700, elements = )" +
+                  std::to_string(elements) + R"( } }]
+joint = [{ name = "clamp", type = "weld", parent = { body = "ground", at = [1, 2], angle = "30 deg" }, child = "beam" }]
+sensor = [{ name = "gauge", type = "strain_gauge", of = "beam", x = 0.3, height = 0.005, noise = 1e-6 }]
+output = [{ name = "tip", type = "position", of = "beam.end", axis = "y" }]
+)");
+}
+
+constexpr double kTip = 0.01, kLength = 2;  // deflection, length of the cantilever
+
+// v(x) of a cantilever with a force across its end: v = δ x² (3 L - x) / (2 L³), v' at the end 3 δ / (2 L).
+double deflection(double x) {
+  return kTip * x * x * (3 * kLength - x) / (2 * std::pow(kLength, 3));
+}
+double slope(double x) { return kTip * x * (6 * kLength - 3 * x) / (2 * std::pow(kLength, 3)); }
+
+// Coordinates of the cantilever bent by the force.
+std::vector<double> bent(const Model& model) {
+  std::vector<double> q(static_cast<size_t>(model.nq), 0.0);
+  const double angle = std::numbers::pi / 6;
+  const int shift = model.joint_nq() - model.joint_nv();
+  for (size_t i = 0; i < model.nodes.size(); ++i) {
+    const double x = kLength * static_cast<double>(i) / static_cast<double>(model.nodes.size() - 1);
+    const Vec3 u{-std::sin(angle) * deflection(x), std::cos(angle) * deflection(x), slope(x)};
+    for (size_t k = 0; k < 3; ++k)
+      if (model.nodes[i].dof[k] >= 0) q[static_cast<size_t>(model.nodes[i].dof[k] + shift)] = u[k];
+  }
+  return q;
+}
+
+TEST(Beam, TheCurveOfACantileverIsItsCubicTimesTheScale) {
+  for (const int elements : {1, 3}) {
+    const Model model = cantilever(elements);
+    const Scene scene = scene_of(model, nominal(model));
+    const Motion motion = motion_at(model, nominal(model), 0, bent(model));
+    ASSERT_EQ(motion.poses.size(), stride_of(scene));
+    const Drawing& curve = scene.bodies[0].shapes[0];
+    ASSERT_EQ(curve.kind, DrawingKind::kBeam);
+    ASSERT_EQ(curve.count, 8 * elements + 1);
+    const double c = std::cos(std::numbers::pi / 6), s = std::sin(std::numbers::pi / 6);
+    for (const double scale : {0.0, 1.0, 50.0}) {
+      for (int i = 0; i < curve.count; ++i) {
+        const double x = kLength * i / (curve.count - 1), v = scale * deflection(x);
+        const Vec3 drawn =
+            world(scene, motion.poses.data(), {0, {x, 0, 0}, curve.first + i}, scale);
+        // Round-off.
+        EXPECT_LT(distance(drawn, {1 + c * x - s * v, 2 + s * x + c * v, 0}), 1e-13) << x;
+      }
+    }
+  }
+}
+
+TEST(Beam, TheCurveEndsAtItsNodesAndPassesThroughThem) {
+  const Model model = cantilever(3);
+  const Params params = nominal(model);
+  const Scene scene = scene_of(model, params);
+  const std::vector<double> q = bent(model);
+  const Motion motion = motion_at(model, params, 0, q);
+  const Drawing& curve = scene.bodies[0].shapes[0];
+  ASSERT_EQ(scene.nodes.size(), 4u);
+  for (size_t n = 0; n < scene.nodes.size(); ++n) {
+    const int section = curve.first + 8 * static_cast<int>(n);
+    const double x = scene.sections[static_cast<size_t>(section)].x;
+    const double* u = motion.poses.data() + 3 * (1 + n);
+    const Vec3 on_curve = world(scene, motion.poses.data(), {0, {x, 0, 0}, section});
+    const Vec3 on_link = world(scene, motion.poses.data(), {0, {x, 0, 0}});
+    EXPECT_LT(distance(on_curve, {on_link[0] + u[0], on_link[1] + u[1], 0}), 1e-15);
+    EXPECT_NEAR(
+        bending(scene, motion.poses.data(), scene.sections[static_cast<size_t>(section)])[2], u[2],
+        1e-16);
+  }
+  const auto workspace = Workspace::create(model, params);
+  const auto output = std::find_if(model.outputs.begin(), model.outputs.end(),
+                                   [](const Output& o) { return o.name == "tip"; });
+  const FramePose tip = workspace->frame_pose(q, output->channel.frame_a);
+  const auto end = std::find_if(scene.points.begin(), scene.points.end(),
+                                [](const NamedPoint& p) { return p.name == "beam.end"; });
+  ASSERT_NE(end, scene.points.end());
+  EXPECT_EQ(end->at.section, curve.first + curve.count - 1);
+  EXPECT_LT(distance(world(scene, motion.poses.data(), end->at), tip.position), 1e-15);
+}
+
+TEST(Beam, WithoutDisplacementItIsAStraightBar) {
+  const Model model = cantilever(2);
+  const Scene scene = scene_of(model, nominal(model));
+  const Motion motion =
+      motion_at(model, nominal(model), 0, std::vector<double>(static_cast<size_t>(model.nq), 0.0));
+  for (size_t i = 0; i < scene.sections.size(); ++i) {
+    const Vec3 at{scene.sections[i].x, 0, 0};
+    EXPECT_EQ(world(scene, motion.poses.data(), {0, at, static_cast<int>(i)}, 100),
+              world(scene, motion.poses.data(), {0, at}));
+  }
+}
+
+TEST(Beam, AGaugeBetweenNodesSitsOnTheCurve) {
+  const Model model = cantilever(2);
+  const Scene scene = scene_of(model, nominal(model));
+  const Motion motion = motion_at(model, nominal(model), 0, bent(model));
+  ASSERT_EQ(scene.sensors.size(), 1u);
+  const Place& gauge = scene.sensors[0].at;
+  const Drawing& curve = scene.bodies[0].shapes[0];
+  EXPECT_EQ(gauge.section, curve.count);  // one of its own, after the curve
+  const Section& section = scene.sections[static_cast<size_t>(gauge.section)];
+  EXPECT_NEAR(section.x, 0.3, 1e-15);
+  const Vec3 d = bending(scene, motion.poses.data(), section);
+  EXPECT_NEAR(d[1], deflection(0.3), 1e-16);
+  EXPECT_NEAR(d[2], slope(0.3), 1e-16);
+}
+
+TEST(Beam, ModesBend) {
+  const Model model = cantilever(4);
+  const auto workspace = Workspace::create(model, nominal(model));
+  OperatingPoint point;
+  point.q = Eigen::VectorXd::Zero(model.nq);
+  panto::Modes modes;
+  panto::Mode first;
+  first.shape = Eigen::VectorXd::Map(bent(model).data(), model.nv);
+  modes.list.push_back(first);
+  const Report report = report_of_modes(*workspace, point, modes);
+  const Scene& scene = *report.scene;
+  ASSERT_EQ(report.modes->pose.size(), stride_of(scene));
+  const std::vector<double>& shape = report.modes->list[0].shape;
+  ASSERT_EQ(shape.size(), 6 * scene.bodies.size() + 3 * scene.nodes.size());
+  // The clamped link stays, the tip moves by the deflection and turns by the slope.
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(shape[i], 0, 1e-10);
+  EXPECT_NEAR(std::hypot(shape[shape.size() - 3], shape[shape.size() - 2]), kTip, 1e-15);
+  EXPECT_NEAR(shape.back(), slope(kLength), 1e-15);
+}
+
+TEST(Beam, TheReportHasSectionsAndTheScale) {
+  const Model model = cantilever(2);
+  Report report = report_of_model(model, nominal(model));
+  const json chosen_by_page = json::parse(to_json(report));
+  EXPECT_FALSE(chosen_by_page.contains("deformation"));
+  report.deformation = 50;
+  const json j = json::parse(to_json(report));
+  EXPECT_EQ(j["deformation"], 50);
+  EXPECT_EQ(j["scene"]["nodes"], (std::vector<std::string>{"beam.n1", "beam.n2", "beam.n3"}));
+  EXPECT_EQ(j["scene"]["sections"].size(), report.scene->sections.size());
+  EXPECT_EQ(j["scene"]["sections"][3]["rows"].size(), 18u);
+  EXPECT_EQ(j["scene"]["bodies"][0]["shapes"][0]["kind"], "beam");
+  EXPECT_EQ(j["scene"]["sensors"][0]["section"], 17);
+  const json rigid =
+      json::parse(to_json(report_of_model(zoo("pendulum"), nominal(zoo("pendulum")))));
+  EXPECT_FALSE(rigid["scene"].contains("sections"));
 }
 
 TEST(Motion, KeepsAtMostSoManyFramesFirstAndLastAmongThem) {

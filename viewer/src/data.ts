@@ -1,9 +1,9 @@
 // From the JSON text of a report to the data of types.ts. Checks everything that the page relies on.
 import type { Vec3 } from './math.ts';
-import { numbersPerPose } from './interpolate.ts';
+import { numbersPerFrame } from './mechanism.ts';
 import type {
   Axis, BarSeries, Body, BrokenPanel, Cell, Joint, Load, Mode, Modes, Motion, NamedPoint, Numbers, Panel, Place,
-  PlotSeries, Report, Scene, Sensor, Shape, Spring,
+  PlotSeries, Report, Scene, Section, Sensor, Shape, Spring,
 } from './types.ts';
 
 /** The data cannot be shown; the message is for the reader of the page. */
@@ -88,7 +88,7 @@ export function parseReport(source: string): Report {
     throw new ReportError('The data on this page are not those of a Pantograph report.');
   }
   const reader = new Reader();
-  reader.known(root, 'report', 'format version generator title model notes scene motions modes panels');
+  reader.known(root, 'report', 'format version generator title model notes scene motions modes deformation panels');
   const notes = list(root.notes).map((n) => text(n));
   if (typeof root.version === 'number' && root.version > 1) {
     notes.unshift(`The report has format version ${root.version}; this page knows version 1 and shows what it can.`);
@@ -118,16 +118,26 @@ export function parseReport(source: string): Report {
   const model = text(root.model);
   return {
     title: text(root.title) || model || 'Report',
-    model, generator: text(root.generator), notes, scene, motions, modes, panels, ignored: reader.ignored,
+    model, generator: text(root.generator), notes, scene, motions, modes, deformation: optional(root.deformation), panels,
+    ignored: reader.ignored,
   };
 }
 
 function readScene(s: Json, reader: Reader): Scene {
-  reader.known(s, 'scene', 'space gravity size up bodies joints springs forces sensors points');
+  reader.known(s, 'scene', 'space gravity size up bodies nodes sections joints springs forces sensors points');
+  const space = s.space === 'spatial' ? 'spatial' : 'planar';
+  const nodes = list(s.nodes).length;
+  const sections = objects(s.sections).map((x): Section => {
+    const [body, node, rows] = [Number(x.body), Number(x.node), list(x.rows).map(Number)];
+    const fits = space === 'planar' && list(s.bodies)[body] && node >= 0 && node + 1 < nodes && rows.length === 18;
+    if (!fits) throw new ReportError('The sections of beams in this report do not fit its bodies and nodes.');
+    return { body, x: Number(x.x), node, rows };
+  });
   const bodies: Body[] = objects(s.bodies).map((b) => ({
     name: text(b.name),
     shapes: objects(b.shapes).filter((shape) => {
-      const known = ['bar', 'box', 'cylinder', 'sphere', 'polygon', 'link'].includes(text(shape.kind));
+      const beam = shape.kind === 'beam' && Number(shape.first) >= 0 && Number(shape.first) + Number(shape.count) <= sections.length;
+      const known = beam || ['bar', 'box', 'cylinder', 'sphere', 'polygon', 'link'].includes(text(shape.kind));
       if (!known) reader.ignored.push(`shape of kind ${text(shape.kind, '?')} of ${text(b.name)}`);
       return known;
     }) as unknown as Shape[],
@@ -135,7 +145,9 @@ function readScene(s: Json, reader: Reader): Scene {
   const place = (x: unknown): Place => {
     const p = isObject(x) ? x : {};
     const body = typeof p.body === 'number' && p.body >= 0 && p.body < bodies.length ? p.body : -1;
-    return { body, at: vector(p.at, [0, 0, 0]) };
+    const at = vector(p.at, [0, 0, 0]);
+    const section = sections[Number(p.section)];
+    return section ? { body: bodies.length + Number(p.section), at: [at[0] - section.x, at[1], at[2]] } : { body, at };
   };
   const joints: Joint[] = objects(s.joints).map((j) => ({
     name: text(j.name), type: text(j.type), a: place(j.a), b: place(j.b), axis: vector(j.axis), loop: j.loop === true,
@@ -149,12 +161,11 @@ function readScene(s: Json, reader: Reader): Scene {
   }));
   const sensors: Sensor[] = objects(s.sensors).map((x) => ({ ...place(x), name: text(x.name), type: text(x.type) }));
   const points: NamedPoint[] = objects(s.points).map((x) => ({ ...place(x), name: text(x.name) }));
-  const space = s.space === 'spatial' ? 'spatial' : 'planar';
   const size = optional(s.size);
   return {
     space, gravity: vector(s.gravity), size: size && size > 0 ? size : 1,
     up: vector(s.up, space === 'planar' ? [0, 1, 0] : [0, 0, 1]),
-    bodies, joints, springs, forces, sensors, points,
+    bodies, nodes, sections, joints, springs, forces, sensors, points,
   };
 }
 
@@ -162,7 +173,7 @@ function readMotion(m: Json, k: number, scene: Scene): Motion {
   const name = text(m.name) || `motion ${k + 1}`;
   const t = decodeArray(m.t, `time of motion "${name}"`);
   let poses = decodeArray(m.poses, `poses of motion "${name}"`);
-  const perFrame = scene.bodies.length * numbersPerPose(scene.space);
+  const perFrame = numbersPerFrame(scene);
   const frames = perFrame ? Math.min(t.length, Math.floor(poses.length / perFrame)) : t.length;
   if (poses.length !== t.length * perFrame || frames === 0) {
     throw new ReportError(
@@ -174,7 +185,7 @@ function readMotion(m: Json, k: number, scene: Scene): Motion {
 
 function readModes(m: Json, scene: Scene): Modes | undefined {
   const pose = decodeArray(m.pose, 'pose of the mode shapes');
-  if (pose.length !== scene.bodies.length * numbersPerPose(scene.space)) {
+  if (pose.length !== numbersPerFrame(scene)) {
     throw new ReportError('Mode shapes are not shown: their pose does not have the size of the model.');
   }
   const modes = objects(m.list).map((mode, k): Mode => {
@@ -182,7 +193,7 @@ function readModes(m: Json, scene: Scene): Modes | undefined {
     const shape = decodeArray(mode.shape, `shape of ${label}`);
     const imaginary = mode.shape_imag === undefined ? undefined : decodeArray(mode.shape_imag, `shape of ${label}`);
     for (const s of [shape, imaginary]) {
-      if (s && s.length !== 6 * scene.bodies.length) {
+      if (s && s.length !== 6 * scene.bodies.length + 3 * scene.nodes) {
         throw new ReportError(`Mode shapes are not shown: ${label} has ${s.length} numbers for ${scene.bodies.length} bodies.`);
       }
     }

@@ -191,7 +191,10 @@ export class Drawing2d {
       }));
       parts.sort((p, q) => depth.get(p)! - depth.get(q)!);
     }
-    for (const { shape, k, pose } of parts) this.shape(shape, pose, ink(k, shape.color), ghost);
+    for (const { shape, k, pose } of parts) {
+      if (shape.kind === 'beam') this.beam(shape, layer.poses, ink(k, shape.color), ghost);
+      else this.shape(shape, pose, ink(k, shape.color), ghost);
+    }
     for (const j of scene.joints) this.joint(j, layer.poses, ghost ? color(0) : null, (b) => ink(b, scene.bodies[b]?.shapes[0]?.color));
     ctx.setLineDash([]);
   }
@@ -203,10 +206,9 @@ export class Drawing2d {
     const radius = shape.radius ?? 0;
     switch (shape.kind) {
       case 'bar': {
-        const width = (shape.width ?? 0) * camera.zoom;
         const stout = (shape.width ?? 0) > 0.5 * length || (camera.spatial && (shape.width ?? 0) * (shape.height ?? 0) > 0);
         if (stout) this.solid(shapeCorners({ ...shape, at: undefined, axes: undefined }).map((p) => at(...p)), ink, ghost);
-        else this.link([at(0, 0), at(length, 0)], Math.max(width, shape.width ? 5 : 2.9 * g), ink, ghost);
+        else this.link([at(0, 0), at(length, 0)], this.barWidth(shape), ink, ghost);
         break;
       }
       case 'link':
@@ -239,13 +241,24 @@ export class Drawing2d {
     }
   }
 
-  private link(points: Pixel[], width: number, ink: Ink, ghost: boolean): void {
-    if (!ghost) link(this.ctx, points, width, ink.fill, ink.stroke, !this.camera.spatial);
+  /** A beam as a curve through its sections. */
+  private beam(shape: Shape, poses: readonly Pose[], ink: Ink, ghost: boolean): void {
+    const first = this.scene.bodies.length + (shape.first ?? 0);
+    const points = poses.slice(first, first + (shape.count ?? 0)).map((pose) => this.camera.project(pose.p));
+    this.link(points, this.barWidth(shape), ink, ghost, false);
+  }
+
+  private barWidth(shape: Shape): number {
+    return Math.max((shape.width ?? 0) * this.camera.zoom, shape.width ? 5 : 2.9 * this.g);
+  }
+
+  private link(points: Pixel[], width: number, ink: Ink, ghost: boolean, plate = !this.camera.spatial): void {
+    if (!ghost) link(this.ctx, points, width, ink.fill, ink.stroke, plate);
     else {
       // A translucent line must not be painted twice: one stroke, then a thin dashed centre line.
       const { ctx } = this;
       ctx.setLineDash([]);
-      const outline = !this.camera.spatial && points.length > 2 ? hull(points) : points;
+      const outline = plate && points.length > 2 ? hull(points) : points;
       trail(ctx, outline, outline !== points);
       ctx.lineCap = 'round';
       ctx.lineJoin = 'round';

@@ -14,8 +14,9 @@ export const unseen = (j: Joint): boolean => ['free', 'planar'].includes(j.type)
 export function placedLabels(scene: Scene, poses: readonly Pose[]): { name: string; at: Vec3; strong: boolean }[] {
   const reach = bodyReach(scene).bodies;
   const bodies = scene.bodies.map((b, k) => {
-    const centre = scale(reach[k].reduce(add, [0, 0, 0] as Vec3), 1 / reach[k].length);
-    return { name: b.name, at: apply(poses[k], centre), strong: true };
+    const own = reach[k].map((p) => apply(poses[k], p));
+    scene.sections.forEach((s, i) => s.body === k && own.push(poses[scene.bodies.length + i].p));
+    return { name: b.name, at: scale(own.reduce(add, [0, 0, 0] as Vec3), 1 / own.length), strong: true };
   });
   const joints = scene.joints.filter((j) => !unseen(j)).map((j) => ({ name: j.name, at: worldPlace(poses, j.b), strong: false }));
   const taken = (at: Vec3): boolean => joints.some((j) => Math.hypot(...sub(j.at, at)) < 1e-6 * scene.size);

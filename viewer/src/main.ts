@@ -100,6 +100,10 @@ function show(report: Report): void {
     readout: () => panels.readout(),
     mode: (k: number) => stage?.mode(k),
     amplitude: (a: number) => stage?.amplitude(a),
+    get deformation(): number | null {
+      return stage?.deformation ?? null;
+    },
+    setDeformation: (scale: number) => stage?.setDeformation(scale),
     trace: (name: string, on = true) => stage?.trace(name, on),
     camera: () => stage?.view.camera() ?? null,
     view: stage?.view.kind ?? null,

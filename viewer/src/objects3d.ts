@@ -140,6 +140,8 @@ export class Mechanism3d {
           return [ball];
         }
         return points.slice(1).map((p, k) => this.rod(points[k], p, 1.3 * g, color));
+      case 'beam':
+        return []; // in planar models only
     }
   }
 

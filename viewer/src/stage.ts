@@ -3,8 +3,11 @@ import { el, icon } from './dom.ts';
 import { travels, type Travel } from './layout.ts';
 import { formatNumber, formatQuantity, formatTime } from './format.ts';
 import { locate, lowerBound, upperBound } from './interpolate.ts';
-import { boundingBox, groundPose, namedPlaces, path, posesAt, sampledFrames, worldPlace, type Box } from './mechanism.ts';
-import type { Pose, Vec3 } from './math.ts';
+import {
+  boundingBox, displacementsOfFrame, groundPose, largestDeflection, namedPlaces, path, posesAt, posesOfFrame, sampledFrames,
+  visibleDeformation, withSections, worldPlace, type Box,
+} from './mechanism.ts';
+import { roundStep, type Pose, type Vec3 } from './math.ts';
 import { ModeShapes } from './modes.ts';
 import { Playback, speeds } from './playback.ts';
 import { onThemeChange } from './theme.ts';
@@ -16,6 +19,7 @@ import { hasWebGL, View3d } from './view3d.ts';
 /** Seconds that one period of a mode shape takes on the screen at speed 1. */
 const modePeriod = 2;
 const largestAmplitude = 3;
+const largestDeformation = 1e9;
 
 const icons = {
   play: 'M7 4.5v15l12-7.5z', pause: 'M8 5v14M16 5v14', start: 'M6 5v14M19 5v14L9 12z', end: 'M18 5v14M5 5v14l10-7z',
@@ -47,6 +51,8 @@ export class Stage {
   private readonly ghostsShown: boolean[];
   private selectedMode = -1;
   private size = 1;
+  /** Scale of elastic displacements in motions and in mode shapes, which are drawn to another scale anyway. */
+  private readonly scales: { motions: number; modes: number };
   private labels = false;
   private waiting = false;
   private readonly updates: (() => void)[] = [];
@@ -55,9 +61,15 @@ export class Stage {
     this.places = new Map(namedPlaces(scene).map(({ name, place }) => [name, place]));
     this.shapes = report.modes ? new ModeShapes(scene, report.modes) : null;
     this.ghostsShown = report.motions.map(() => true);
+    const deflections = report.motions.flatMap((m) => sampledFrames(m).map((i) =>
+      largestDeflection(scene, posesOfFrame(scene, m.poses, 1, i), displacementsOfFrame(scene, m.poses, i))));
+    this.scales = {
+      motions: report.deformation ?? visibleDeformation(scene, Math.max(0, ...deflections)),
+      modes: report.deformation ?? visibleDeformation(scene, this.shapes?.deflection ?? 0),
+    };
     const frames = (): Pose[][] => [
-      ...report.motions.flatMap((m) => [...sampledFrames(scene, m)]),
-      ...(this.shapes ? [this.shapes.pose] : []),
+      ...report.motions.flatMap((m) => sampledFrames(m).map((i) => posesOfFrame(scene, m.poses, this.scales.motions, i))),
+      ...(this.shapes ? [this.shapes.pose(this.scales.modes)] : []),
       ...(report.motions.length || this.shapes ? [] : [this.still()]),
     ];
     const all = frames();
@@ -86,6 +98,18 @@ export class Stage {
   amplitude(a: number): void {
     if (!Number.isFinite(a)) return;
     this.size = Math.min(largestAmplitude, Math.max(0, a));
+    this.invalidate();
+  }
+
+  /** How many times larger than they are elastic displacements are drawn. */
+  get deformation(): number {
+    return this.selectedMode >= 0 ? this.scales.modes : this.scales.motions;
+  }
+
+  setDeformation(scale: number): void {
+    if (!Number.isFinite(scale)) return;
+    this.scales[this.selectedMode >= 0 ? 'modes' : 'motions'] = Math.min(largestDeformation, Math.max(0, scale));
+    this.paths.clear();
     this.invalidate();
   }
 
@@ -146,10 +170,10 @@ export class Stage {
   drawNow(): void {
     this.waiting = false;
     const layers: Layer[] = [{ poses: this.currentPoses(), ghost: 0 }];
-    if (this.selectedMode >= 0) layers.push({ poses: this.shapes!.pose, ghost: 1 });
+    if (this.selectedMode >= 0) layers.push({ poses: this.shapes!.pose(this.deformation), ghost: 1 });
     else {
       this.report.motions.forEach((m, k) => {
-        if (k > 0 && this.ghostsShown[k]) layers.push({ poses: posesAt(this.scene, m, this.clock.time), ghost: k });
+        if (k > 0 && this.ghostsShown[k]) layers.push({ poses: posesAt(this.scene, m, this.clock.time, this.deformation), ghost: k });
       });
     }
     this.view.draw({ layers, traces: this.selectedMode >= 0 ? [] : this.traces(), labels: this.labels });
@@ -157,13 +181,15 @@ export class Stage {
   }
 
   private still(): Pose[] {
-    return this.scene.bodies.map(() => groundPose);
+    return withSections(this.scene, this.scene.bodies.map(() => groundPose), new Float64Array(3 * this.scene.nodes), 1);
   }
 
   private currentPoses(): Pose[] {
-    if (this.selectedMode >= 0) return this.shapes!.poses(this.selectedMode, this.size, (2 * Math.PI * this.phase.time) / modePeriod);
+    if (this.selectedMode >= 0) {
+      return this.shapes!.poses(this.selectedMode, this.size, (2 * Math.PI * this.phase.time) / modePeriod, this.deformation);
+    }
     const first = this.report.motions[0];
-    return first ? posesAt(this.scene, first, this.clock.time) : this.still();
+    return first ? posesAt(this.scene, first, this.clock.time, this.deformation) : this.still();
   }
 
   private traces(): Trace[] {
@@ -173,8 +199,8 @@ export class Stage {
       this.report.motions.forEach((m: Motion, k) => {
         if (k > 0 && !this.ghostsShown[k]) return;
         const key = `${k} ${name}`;
-        if (!this.paths.has(key)) this.paths.set(key, path(this.scene, m, place));
-        const here = worldPlace(posesAt(this.scene, m, this.clock.time), place);
+        if (!this.paths.has(key)) this.paths.set(key, path(this.scene, m, place, this.deformation));
+        const here = worldPlace(posesAt(this.scene, m, this.clock.time, this.deformation), place);
         result.push({ points: this.paths.get(key)!, here, passed: locate(m.t, this.clock.time).i + 1, color, ghost: k });
       });
     }
@@ -196,7 +222,7 @@ export class Stage {
       tool('Fit (F)', icons.fit, () => view.fit()));
     this.element.append(
       ...(this.report.motions.length && this.shapes ? [this.tabs()] : []),
-      el('div', { class: 'frame' }, view.element, tools, this.ghostKey(), this.stamp()),
+      el('div', { class: 'frame' }, view.element, tools, this.ghostKey(), this.stamp(), this.deformationStamp()),
       this.transport(), this.options(), ...(this.shapes ? [this.modeList()] : []));
   }
 
@@ -211,6 +237,35 @@ export class Stage {
         : length > 0 ? `t = ${formatTime(time, length)} s` : '';
     });
     return stamp;
+  }
+
+  /** Tells that beams are drawn more bent than they are. */
+  private deformationStamp(): HTMLElement | null {
+    if (this.scene.sections.length === 0) return null;
+    const stamp = el('p', { class: 'deformed' });
+    this.updates.push(() => (stamp.textContent = `deformation × ${formatNumber(this.deformation)}`));
+    return stamp;
+  }
+
+  /** A slider in round steps to ten times what is chosen at first, and any number. */
+  private deformationControl(): HTMLElement {
+    const steps = [0, 1];
+    while (steps[steps.length - 1] < 10 * Math.max(10, this.scales.motions, this.scales.modes)) steps.push(roundStep(1.5 * steps[steps.length - 1]));
+    const slider = el('input', {
+      type: 'range', min: 0, max: steps.length - 1, step: 1, 'aria-label': 'Deformation, in steps',
+      input: () => this.setDeformation(steps[Number(slider.value)]),
+    });
+    const number = el('input', {
+      type: 'number', min: 0, max: largestDeformation, step: 'any', 'aria-label': 'Deformation',
+      input: () => number.value !== '' && this.setDeformation(Number(number.value)),
+    });
+    this.updates.push(() => {
+      slider.value = String(steps.filter((s) => s <= this.deformation).length - 1);
+      slider.setAttribute('aria-valuetext', `× ${formatNumber(this.deformation)}`);
+      if (document.activeElement !== number) number.value = String(this.deformation);
+    });
+    return el('div', { class: 'deformation', title: 'How many times larger than they are elastic displacements are drawn' },
+      'Deformation ×', number, slider);
   }
 
   private tabs(): HTMLElement {
@@ -277,6 +332,7 @@ export class Stage {
 
   private options(): HTMLElement {
     const bar = el('div', { class: 'options controls' }, this.check('Names', () => this.labels, () => this.toggleLabels()));
+    if (this.scene.sections.length) bar.append(this.deformationControl());
     const names = [...this.places.keys()];
     if (names.length && this.report.motions.some((m) => m.t.length > 1)) {
       const menu = el('details', { class: 'menu' }, el('summary', {}, 'Paths'),

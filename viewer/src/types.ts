@@ -4,11 +4,12 @@ import type { Vec3 } from './math.ts';
 export type Numbers = Float64Array | Float32Array;
 
 export interface Place {
+  /** -1: the ground; beyond the bodies: the sections, which move as bodies of their own with their place on the link as origin. */
   body: number;
   at: Vec3;
 }
 export interface Shape {
-  kind: 'bar' | 'box' | 'cylinder' | 'sphere' | 'polygon' | 'link';
+  kind: 'bar' | 'box' | 'cylinder' | 'sphere' | 'polygon' | 'link' | 'beam';
   color?: string;
   at?: Vec3;
   axes?: number[];
@@ -19,6 +20,16 @@ export interface Shape {
   size?: Vec3;
   axis?: 'x' | 'y' | 'z';
   points?: number[][];
+  /** Of a beam: the sections it is drawn through. */
+  first?: number;
+  count?: number;
+}
+/** Of a beam, at x on its rigid link: rows times the displacements of nodes node and node + 1 in link axes are dx, dy and the slope. */
+export interface Section {
+  body: number;
+  x: number;
+  node: number;
+  rows: readonly number[];
 }
 export interface Body {
   name: string;
@@ -57,6 +68,9 @@ export interface Scene {
   size: number;
   up: Vec3;
   bodies: Body[];
+  /** How many nodes the beams have. */
+  nodes: number;
+  sections: Section[];
   joints: Joint[];
   springs: Spring[];
   forces: Load[];
@@ -169,6 +183,8 @@ export interface Report {
   scene?: Scene;
   motions: Motion[];
   modes?: Modes;
+  /** Scale of elastic displacements; undefined: chosen here. */
+  deformation?: number;
   panels: Panel[];
   /** What of the data this page does not know. */
   ignored: string[];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeArray, parseReport, ReportError } from '../src/data.ts';
-import { f4, f8, fourbarReport, modesReport, spatialReport } from './samples.mjs';
+import { beamReport, f4, f8, fourbarReport, modesReport, spatialReport } from './samples.mjs';
 
 const parse = (report) => parseReport(JSON.stringify(report));
 
@@ -66,6 +66,14 @@ test('a motion or mode of the wrong size is left out with a note', () => {
   const modal = modesReport();
   modal.modes.list[1].shape = f4([1]);
   assert.match(parse(modal).notes[0], /mode 2 has 1 numbers/);
+});
+
+test('sections of beams fit bodies and nodes, and places on them count from their origin', () => {
+  const sample = beamReport();
+  const { scene } = parse(sample);
+  assert.deepEqual(scene.sensors[0], { body: 5, at: [0, 0.01, 0], name: 'gauge', type: 'strain_gauge' });
+  sample.scene.nodes.pop();
+  assert.throws(() => parse(sample), /sections of beams/);
 });
 
 test('series of unequal length are refused', () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { close, color, distance, drawn, find, open, patch, pixels, setTime } from './harness.mjs';
-import { doublePendulumAt, f4, f8, fourbarAt, fourbarReport, links, modesReport, range, spatialReport } from './samples.mjs';
+import { beamReport, cantilever, doublePendulumAt, f4, f8, fourbarAt, fourbarReport, links, modesReport, range, spatialReport } from './samples.mjs';
 
 const point = (page, name) => page.evaluate((n) => window.pantograph.point(n), name);
 const near = (a, b, tolerance, what) => assert.ok(Math.hypot(...a.map((c, k) => c - b[k])) <= tolerance, `${what}: ${a} is not ${b}`);
@@ -272,6 +272,76 @@ test('mode shapes move about their pose by the amplitude', async () => {
   await drawn(page);
   assert.equal(await page.getByRole('option', { name: /mode 2/ }).getAttribute('aria-selected'), 'true');
   assert.ok((await displacement()) > 0.01, 'a complex shape does not');
+  await close(page);
+});
+
+test('a beam bends by its cubic times the scale, which the reader changes', async () => {
+  const report = beamReport();
+  Object.assign(report.scene, { springs: [], sensors: [] });
+  const page = await open(report);
+  const view = await page.locator('.view').boundingBox();
+  await setTime(page, 1);
+  const { tip, at } = cantilever;
+  const surface = await color(page, 'surface');
+  const curveIsAt = async (scale) => {
+    assert.equal(await page.evaluate(() => window.pantograph.deformation), scale);
+    assert.equal(await page.locator('.deformed').textContent(), `deformation × ${scale}`);
+    near((await point(page, 'beam.end')).world, [2, scale * tip, 0], 1e-6 * scale, 'end');
+    near((await point(page, 'beam.middle')).world, [1, scale * tip * at(1), 0], 1e-6 * scale, 'middle');
+    for (const x of [0.5, 1, 1.5]) {
+      const want = await expected(page, [x, scale * tip * at(x), 0]);
+      const picture = await pixels(page, { x: Math.round(view.x + want[0]) - 3, y: Math.round(view.y + want[1]) - 30, width: 6, height: 60 });
+      const rows = range(60, (y) => y).filter((y) => distance(picture.at(3, y), surface) > 60);
+      assert.ok(rows.length > 3, `the beam is drawn at ${x} m`);
+      near([(rows[0] + rows.at(-1)) / 2], [30], 1.5, `height of the curve at ${x} m`);
+    }
+  };
+  // A twentieth of 2 m is ten times the deflection of 10 mm.
+  await curveIsAt(10);
+  await page.getByLabel('Deformation', { exact: true }).fill('25');
+  await drawn(page);
+  await curveIsAt(25);
+  await page.getByLabel('Deformation, in steps').fill('0');
+  await drawn(page);
+  await curveIsAt(0);
+  await page.evaluate(() => window.pantograph.setDeformation(1));
+  await drawn(page);
+  await curveIsAt(1);
+  await close(page);
+});
+
+test('springs and sensors move with the section of the beam they sit on', async () => {
+  const page = await open({ ...beamReport(), deformation: 40 });
+  const view = await page.locator('.view').boundingBox();
+  assert.equal(await page.evaluate(() => window.pantograph.deformation), 40);
+  await setTime(page, 1);
+  const sensor = await color(page, 'sensor');
+  const want = await expected(page, [1, 40 * cantilever.tip * cantilever.at(1), 0]);
+  const picture = await pixels(page, { x: Math.round(view.x + want[0]) - 15, y: Math.round(view.y + want[1]) - 15, width: 30, height: 30 });
+  assert.ok(find(picture, sensor, 40).n > 10, 'the gauge is on the drawn curve');
+  await page.evaluate(() => window.pantograph.trace('beam.end'));
+  await drawn(page);
+  await close(page);
+});
+
+test('modes of a beam bend at the scale 1 by a tenth of the size', async () => {
+  const page = await open(beamReport());
+  await page.getByRole('tab', { name: 'Mode shapes' }).click();
+  await drawn(page);
+  assert.equal(await page.evaluate(() => window.pantograph.deformation), 1);
+  near((await point(page, 'beam.end')).world, [2, 0.2, 0], 1e-6, 'end');
+  near((await point(page, 'beam.middle')).world, [1, 0.2 * cantilever.at(1), 0], 1e-6, 'middle');
+  await setTime(page, 1);
+  near((await point(page, 'beam.end')).world, [2, -0.2, 0], 1e-6, 'end half a period later');
+  await page.getByRole('tab', { name: 'Motion' }).click();
+  await drawn(page);
+  assert.equal(await page.evaluate(() => window.pantograph.deformation), 10);
+  await close(page);
+});
+
+test('a report without beams has no scale', async () => {
+  const page = await open(fourbarReport());
+  assert.equal(await page.locator('.deformed, .deformation').count(), 0);
   await close(page);
 });
 

@@ -223,6 +223,36 @@ export function modesReport() {
   };
 }
 
+/** What a cantilever of length 2 with a force across its end bends to, per deflection of the end: at x, and its slope. */
+export const cantilever = { length: 2, tip: 0.01, at: (x) => (x * x * (6 - x)) / 16, slope: (x) => (x * (12 - 3 * x)) / 16 };
+
+/** A clamped beam of one element along x that swings by 10 mm at its end in 1 s, and its bending as a mode shape. */
+export function beamReport() {
+  const { length, tip, slope } = cantilever;
+  const rows = (s) => [
+    1 - s, 0, 0, s, 0, 0,
+    0, 1 - 3 * s * s + 2 * s ** 3, length * (s - 2 * s * s + s ** 3), 0, 3 * s * s - 2 * s ** 3, length * (s ** 3 - s * s),
+    0, (-6 * s * (1 - s)) / length, (1 - s) * (1 - 3 * s), 0, (6 * s * (1 - s)) / length, s * (3 * s - 2)];
+  const times = range(101, (k) => k * 0.01);
+  const bent = (d) => [0, 0, 0, 0, d, d * slope(length)];
+  return {
+    format: 'pantograph-report', version: 1, generator: 'panto 0.1.0', title: 'Cantilever', model: 'cantilever', notes: [],
+    scene: {
+      space: 'planar', gravity: [0, 0, 0], size: length, up: [0, 1, 0],
+      bodies: [{ name: 'beam', shapes: [{ kind: 'beam', length, width: 0.02, first: 0, count: 9 }] }],
+      nodes: ['beam.n1', 'beam.n2'],
+      sections: range(9, (k) => ({ body: 0, x: (k * length) / 8, node: 0, rows: rows(k / 8) })),
+      joints: [{ name: 'clamp', type: 'weld', a: { body: -1, at: [0, 0, 0] }, b: { body: 0, at: [0, 0, 0], section: 0 }, axis: [0, 0, 1] }],
+      springs: [{ name: 'k', type: 'linear', a: { body: -1, at: [length, -0.5, 0] }, b: { body: 0, at: [length, 0, 0], section: 8 } }],
+      forces: [], sensors: [{ name: 'gauge', type: 'strain_gauge', body: 0, at: [1, 0.01, 0], section: 4 }],
+      points: [{ name: 'beam.middle', body: 0, at: [1, 0, 0], section: 4 }, { name: 'beam.end', body: 0, at: [length, 0, 0], section: 8 }],
+    },
+    motions: [{ name: 'run', t: f8(times), poses: f4(times.flatMap((t) => [0, 0, 0, ...bent(tip * Math.sin((Math.PI / 2) * t))])) }],
+    modes: { pose: f4(new Array(9).fill(0)), list: [{ label: 'mode 1', frequency_hz: 2, damping: 0, shape: f4([0, 0, 0, 0, 0, 0, ...bent(3)]) }] },
+    panels: [],
+  };
+}
+
 /** Samples of channel 7 of the long report that stand out alone. */
 export const spikes = [1234, 4321, 6789, 8888];
 

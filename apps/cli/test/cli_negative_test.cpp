@@ -58,12 +58,27 @@ TEST_F(Program, BadInputExitsWithTwo) {
 }
 
 TEST_F(Program, NumericalFailureExitsWithThreeAndLeavesNoFile) {
-  // An explicit step of 20 ms on springs of 8e5 N/m.
-  const Outcome o = panto("simulate flyball --dt 0.02 --integrator euler --out run.h5");
+  // At rest it swings slowly enough for this step, in motion it does not.
+  const Outcome o = panto("simulate double_pendulum --dt 0.5 --out run.h5");
   EXPECT_EQ(o.exit_code, 3) << o.err;
   EXPECT_EQ(o.out, "");
   EXPECT_NE(o.err.find("error[E0510]"), std::string::npos) << o.err;
   EXPECT_FALSE(std::filesystem::exists(path("run.h5")));
+}
+
+TEST_F(Program, AnExplicitStepThatCannotBeStableIsRefused) {
+  const Outcome o = panto("simulate flexible_manipulator --dt 1e-4 --out run.h5");
+  EXPECT_EQ(o.exit_code, 2) << o.err;
+  EXPECT_EQ(o.out, "");
+  EXPECT_NE(o.err.find("error[E0525]"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("4668 Hz, the largest stable dt is 9.644e-05 s"), std::string::npos)
+      << o.err;
+  EXPECT_FALSE(std::filesystem::exists(path("run.h5")));
+  EXPECT_EQ(
+      panto("simulate flexible_manipulator --dt 1e-4 --until 0.01 --integrator radau5").exit_code,
+      0);
+  EXPECT_NEAR(panto("check flexible_manipulator --json").json()["largest_rk4_step"].get<double>(),
+              9.644e-5, 1e-8);
 }
 
 TEST_F(Program, ErrorsAreJsonWhereJsonWasAskedFor) {

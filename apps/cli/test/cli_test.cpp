@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <numbers>
 #include <set>
 
 #include "apps/cli/test/program.hpp"
@@ -307,6 +308,35 @@ TEST_F(Program, LinearizeAlongRefusesWhatBelongsToASinglePose) {
       panto("linearize fourbar_f1 --along --until 0.1 --out " + path("missing/l.h5"));
   EXPECT_EQ(unwritable.exit_code, 2);
   EXPECT_EQ(unwritable.out, "");
+}
+
+// The sparse path in the program as it is linked: other libraries in it bring instances of the same Eigen templates.
+TEST_F(Program, ModesOfALargeModelAreThoseOfTheClosedForm) {
+  constexpr int kMasses = 320;
+  std::string text = "space = \"planar\"\n";
+  const auto place = [](int i) {
+    const std::string at = std::to_string(i + 1);
+    return i < 0 || i == kMasses ? "{ body = \"ground\", at = [" + at + ", 0] }"
+                                 : "\"b" + at + "\"";
+  };
+  for (int i = 0; i < kMasses; ++i) {
+    const std::string at = std::to_string(i + 1);
+    text += "[[body]]\nname = \"b" + at + "\"\npoint_mass = { mass = 2 }\n[[joint]]\nname = \"x" +
+            at + "\"\ntype = \"prismatic\"\naxis = \"x\"\nparent = { body = \"ground\", at = [" +
+            at + ", 0] }\nchild = \"b" + at + "\"\n";
+  }
+  for (int i = 0; i <= kMasses; ++i)
+    text += "[[force]]\nname = \"k" + std::to_string(i) + "\"\ntype = \"spring\"\nbetween = [" +
+            place(i - 1) + ", " + place(i) + "]\nstiffness = 800\nfree_length = 1\n";
+  put("line.toml", text);
+  const Outcome run = panto("modes line.toml --here --count 3 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (int k = 0; k < 3; ++k)
+    EXPECT_NEAR(run.json()["frequencies_hz"][static_cast<size_t>(k)].get<double>(),
+                2 * std::sqrt(800.0 / 2) *
+                    std::sin((k + 1) * std::numbers::pi / (2 * (kMasses + 1))) /
+                    (2 * std::numbers::pi),
+                1e-8);
 }
 
 }  // namespace

@@ -56,6 +56,20 @@ TEST_F(ViewVerb, AModelBecomesAPageInItsInitialPose) {
   EXPECT_EQ(r["scene"]["bodies"][0]["shapes"][0]["length"], 1.25);
 }
 
+TEST_F(ViewVerb, TheScaleOfDeformationIsInThePage) {
+  if (!has_page()) GTEST_SKIP() << "built without the page";
+  ASSERT_EQ(panto("view single_flexible_link --deformation 50 -o beam.html").exit_code, 0);
+  EXPECT_EQ(report("beam.html")["deformation"], 50);
+  EXPECT_EQ(report("beam.html")["scene"]["bodies"][0]["shapes"][0]["kind"], "beam");
+  ASSERT_EQ(panto("view single_flexible_link -o beam.html").exit_code, 0);
+  EXPECT_FALSE(report("beam.html").contains("deformation"));
+  const std::string modes = "modes single_flexible_link --here --count 2 --deformation 3";
+  ASSERT_EQ(panto(modes + " --view modes.html").exit_code, 0);
+  EXPECT_EQ(report("modes.html")["deformation"], 3);
+  EXPECT_EQ(panto(modes).exit_code, 1);
+  EXPECT_EQ(panto("view single_flexible_link --deformation -1").exit_code, 1);
+}
+
 TEST_F(ViewVerb, ASecondRunIsAGhost) {
   if (!has_page()) GTEST_SKIP() << "built without the page";
   simulated("run.h5");

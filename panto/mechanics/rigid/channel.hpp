@@ -28,6 +28,17 @@ struct ChannelValue {
 
 enum class Depth { kValue, kRate, kAcceleration };  // how far to evaluate
 
+// Curvature and strain turn with the link at fixed displacements: besides the wrenches on two nodes their gradient has this moment on the link.
+template <class T>
+T moment_on_link(const Kinematics<Planar, T>& kin, const Gradient<Planar, T>& g) {
+  const auto first = kin.model->bodies.size() + 1;
+  return -(moment(kin.node[static_cast<size_t>(g.a) - first].u, g.on_a.f) +
+           moment(kin.node[static_cast<size_t>(g.b) - first].u, g.on_b.f));
+}
+[[nodiscard]] constexpr bool on_beam(ChannelKind k) {
+  return k == ChannelKind::kCurvature || k == ChannelKind::kStrain;
+}
+
 namespace detail {
 
 // dot product of axis a of body A with axis b of body B: value, torque a x b, and its quadratic rate.
@@ -48,6 +59,41 @@ AxisProduct<T> axis_product(const Vec3<T>& a, const Vec3<T>& wa, const Vec3<T>& 
 }
 
 }  // namespace detail
+
+// Curvature and strain, a row times d = T u (ELM-4), ḋ = T u̇ − ω Ĵ d; r is zero before.
+template <Depth kDepth, class T, class P>
+void evaluate_beam_channel(const Kinematics<Planar, T>& kin, const Constants<Planar, P>& c,
+                           const Channel& ch, ChannelValue<Planar, T>& r) {
+  const erls::ElementConstants<P>& e = c.beams.elements[static_cast<size_t>(ch.element)];
+  const auto at = static_cast<size_t>(e.node_a);
+  const P xi = (c[ch.x] - c.beams.nodes[at].x) / e.beam.L;
+  const BeamRow<P> row = ch.kind == ChannelKind::kStrain ? strain_row(e.beam, xi, c[ch.height])
+                                                         : curvature_row(e.beam, xi);
+  const BodyState<Planar, T>& link = kin.body[static_cast<size_t>(e.body)];
+  Gradient<Planar, T>& g = r.gradient;
+  g.a = e.a;
+  g.b = e.b;
+  g.on_a = {T(row[2]),
+            {link.R.c * row[0] - link.R.s * row[1], link.R.s * row[0] + link.R.c * row[1]}};
+  g.on_b = {T(row[5]),
+            {link.R.c * row[3] - link.R.s * row[4], link.R.s * row[3] + link.R.c * row[4]}};
+  const T turning = moment_on_link(kin, g);
+  for (int k = 0; k < 2; ++k) {
+    const Wrench<Planar, T>& w = k == 0 ? g.on_a : g.on_b;
+    const erls::NodeState<T>& s = kin.node[at + static_cast<size_t>(k)];
+    r.value += dot(w.f, s.u) + w.n * s.turn;
+    if constexpr (kDepth != Depth::kValue) r.rate += dot(w.f, s.u_dot) + w.n * s.turn_dot;
+    if constexpr (kDepth == Depth::kAcceleration) {
+      const auto& dof = kin.model->nodes[at + static_cast<size_t>(k)].dof;
+      r.acceleration += w.f.x * erls::detail::entry(kin.a, 0, dof[0]) +
+                        w.f.y * erls::detail::entry(kin.a, 0, dof[1]) +
+                        w.n * erls::detail::entry(kin.a, 0, dof[2]) -
+                        2.0 * link.w * moment(s.u_dot, w.f) - link.w * link.w * dot(w.f, s.u);
+    }
+  }
+  if constexpr (kDepth != Depth::kValue) r.rate += turning * link.w;
+  if constexpr (kDepth == Depth::kAcceleration) r.acceleration += turning * link.al;
+}
 
 template <Depth kDepth, class S, class T, class P>
 ChannelValue<S, T> evaluate_channel(const Kinematics<S, T>& kin, const Constants<S, P>& c,
@@ -210,6 +256,10 @@ ChannelValue<S, T> evaluate_channel(const Kinematics<S, T>& kin, const Constants
       }
       break;
     }
+    case ChannelKind::kCurvature:
+    case ChannelKind::kStrain:
+      if constexpr (S::kPlanar) evaluate_beam_channel<kDepth>(kin, c, ch, r);
+      return r;
   }
   if constexpr (kDepth != Depth::kValue) {
     const auto along = [&](int index, const Wrench<S, T>& w, bool acceleration) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "panto/base/taylor.hpp"
+#include "panto/mechanics/erls/beam_constants.hpp"
 #include "panto/model/model.hpp"
 #include "panto/spatial/space.hpp"
 
@@ -21,7 +22,7 @@ struct BodyConstants {
 
 template <class S, class P>
 struct FrameConstants {
-  int body = kGround;
+  int body = kGround;  // nodes of beams count on after the bodies
   bool moved = false, turned = false;
   typename S::template Vec<P> r{};  // body axes
   typename S::template Rot<P> R{};  // body axes
@@ -40,6 +41,7 @@ struct Constants {
   std::vector<Signal> signals;  // P = double: the model's signals at this θ
   std::vector<BodyConstants<S, P>> bodies;
   std::vector<FrameConstants<S, P>> frames;
+  erls::BeamConstants<P> beams;
   typename S::template Vec<P> gravity{};
 
   // Signal i of the model at time t. Expressions of θ carry the derivatives by θ.
@@ -191,13 +193,15 @@ Constants<S, P> bake(const Model& model, std::span<const P> theta) {
     }
     c.bodies.push_back(total);
   }
+  if constexpr (S::kPlanar) c.beams = erls::bake_beams<P>(model, [&c](Slot s) { return c[s]; });
   for (const Frame& frame : model.frames) {
     FrameConstants<S, P> f;
-    f.body = frame.body;
+    f.body = frame.node >= 0 ? model.n_bodies() + frame.node : frame.body;
     f.moved = frame.has_position();
     f.turned = frame.has_rotation();
     f.r = vector_of(c, frame.position);
     if constexpr (S::kPlanar) {
+      if (frame.node >= 0) f.r.x -= c.beams.nodes[static_cast<size_t>(frame.node)].x;
       f.angle = c[frame.rotation[0]];
       f.R = turn(f.angle);
     } else {

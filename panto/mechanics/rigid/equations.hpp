@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "panto/mechanics/erls/beam_forces.hpp"
 #include "panto/mechanics/rigid/channel.hpp"
 #include "panto/mechanics/rigid/structure.hpp"
 
@@ -29,7 +30,7 @@ struct Equations {
 
   Kinematics<S, T> kin;
   std::vector<Wrench<S, T>>
-      wrench;  // per body (Kinematics index): inertia (TREE-2) minus applied forces
+      wrench;  // per body and node (Kinematics index): inertia (TREE-2) minus applied forces
   std::vector<SignalAt<T>> signal;
   std::vector<T> force;  // per force element: force on its channel
   // results
@@ -37,7 +38,7 @@ struct Equations {
 
   explicit Equations(const Model& m)
       : kin(m),
-        wrench(m.bodies.size() + 1),
+        wrench(m.bodies.size() + m.nodes.size() + 1),
         signal(m.signals.size()),
         force(m.forces.size()),
         r(static_cast<size_t>(m.nv)),
@@ -89,6 +90,8 @@ struct Equations {
     const Model& m = *kin.model;
     for (T& e : r) e = T(0.0);
     inertia_wrenches(c);
+    if constexpr (S::kPlanar)
+      if (!kin.node.empty()) erls::elastic_forces(kin, c, wrench, r);
     constraints(c, x);
     for (size_t i = 0; i < m.forces.size(); ++i) force_element(c, static_cast<int>(i));
     for (const Actuator& actuator : m.actuators) {
@@ -102,7 +105,7 @@ struct Equations {
   // φ, φ', φ'', and the forces of the multipliers where x has them, after the kinematics.
   template <class P>
   void constraints(const Constants<S, P>& c, const Arguments<T>& x) {
-    for (size_t i = 0; i < kin.model->rows.size();) {
+    for (size_t i = 0; i < coincidence_.size();) {
       if (coincidence_[i]) {
         coincidence(x, i);
         i += S::kDim;
@@ -126,6 +129,10 @@ struct Equations {
     } else {
       if (g.a > 0) add(wrench[static_cast<size_t>(g.a)], f, g.on_a);
       if (g.b > 0) add(wrench[static_cast<size_t>(g.b)], f, g.on_b);
+      if constexpr (S::kPlanar)
+        if (on_beam(channel.kind))
+          wrench[static_cast<size_t>(c.beams.elements[static_cast<size_t>(channel.element)].body)]
+              .n += f * moment_on_link(kin, g);
     }
   }
 
@@ -201,10 +208,12 @@ struct Equations {
         sum += 0.5 * dot(w, c.bodies[i].inertia * w);
       }
     }
+    if constexpr (S::kPlanar)
+      if (!kin.node.empty()) sum += erls::beam_kinetic_energy(kin, c);
     return sum;
   }
 
-  // Gravity and linear springs. The work of tables, friction, dampers and applied forces is integrated by power().
+  // Gravity, linear springs and beams. The work of tables, friction, dampers and applied forces is integrated by power().
   template <class P>
   T potential_energy(const Constants<S, P>& c) const {
     T sum(0.0);
@@ -217,6 +226,8 @@ struct Equations {
       const T x = evaluate_channel<Depth::kValue>(kin, c, e.channel).value - c[e.free];
       sum += 0.5 * c[e.stiffness] * (x * x) + c[e.preload] * x;
     }
+    if constexpr (S::kPlanar)
+      if (!kin.node.empty()) sum += erls::beam_potential_energy(kin, c);
     return sum;
   }
 
@@ -241,6 +252,8 @@ struct Equations {
       if (actuator.group < 0 && x.u)
         entering +=
             x.u[actuator.input] * evaluate_channel<Depth::kRate>(kin, c, actuator.channel).rate;
+    if constexpr (S::kPlanar)
+      if (!kin.node.empty()) taken += erls::damping_power(kin, c);
     for (size_t i = 0; i < m.rows.size(); ++i)
       if (m.rows[i].target != TargetKind::kConstant && x.lambda)
         entering += x.lambda[i] * evaluate_channel<Depth::kRate>(kin, c, m.rows[i].channel).rate;
@@ -276,6 +289,8 @@ struct Equations {
       }
     }
     wrench[0] = {};
+    if constexpr (S::kPlanar)
+      if (!kin.node.empty()) erls::inertia_forces(kin, c, wrench);
   }
 
   // The rows of two coinciding points together: what constraint() does, as one vector.
@@ -392,20 +407,22 @@ struct Equations {
 
   // Projects the accumulated wrenches on the joints, from the tips inward (TREE-3).
   void backward() {
-    const Model& m = *kin.model;
-    for (int i = static_cast<int>(m.joints.size()) - 1; i >= 0; --i) {
-      const Joint& j = m.joints[static_cast<size_t>(i)];
-      const Wrench<S, T>& w = wrench[static_cast<size_t>(i + 1)];
-      for (int k = j.v; k < j.v + j.nv; ++k) {
-        const Column<S, T>& s = kin.column[static_cast<size_t>(k)];
-        T& e = r[static_cast<size_t>(k)];
-        if (j.type != JointType::kPrismatic) e += inner(s.w, w.n);
-        if (j.type == JointType::kPrismatic || j.child_frame >= 0) e += dot(s.v, w.f);
+    if constexpr (S::kPlanar)
+      if (!kin.node.empty()) erls::gather_nodes(kin, wrench, r);
+    const Wrench<S, T>* w = wrench.data() + kin.link.size() + 1;
+    const BodyState<S, T>* b = kin.body.data() + kin.link.size() + 1;
+    const Column<S, T>* columns = kin.column.data();
+    T* sum = r.data();
+    for (auto j = kin.link.rbegin(); j != kin.link.rend(); ++j) {
+      --w, --b;
+      for (int k = j->v; k < j->v + j->nv; ++k) {
+        if (j->turns()) sum[k] += inner(columns[k].w, w->n);
+        if (j->shifts()) sum[k] += dot(columns[k].v, w->f);
       }
-      if (j.parent == kGround) continue;
-      Wrench<S, T>& parent = wrench[static_cast<size_t>(j.parent + 1)];
-      parent.f += w.f;
-      parent.n += w.n + moment(kin.body[static_cast<size_t>(i + 1)].d, w.f);
+      if (j->parent == 0) continue;
+      Wrench<S, T>& parent = wrench[static_cast<size_t>(j->parent)];
+      parent.f += w->f;
+      parent.n += w->n + moment(b->d, w->f);
     }
   }
 };

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 #include <vector>
 
+#include "panto/mechanics/erls/nodes.hpp"
 #include "panto/mechanics/rigid/constants.hpp"
 
 namespace panto::rigid {
@@ -38,6 +40,29 @@ struct FrameState {
   bool turned = false;
 };
 
+// A joint as the recursions read it. Bodies are Kinematics indices; frames -1 where the joint does not use their place or their turn.
+struct Link {
+  JointType type = JointType::kRevolute;
+  int parent = 0, q = 0, v = 0, nv = 0;
+  int parent_place = -1, parent_turn = -1, child_place = -1, child_turn = -1;
+  std::array<double, 3> axis{};
+  explicit Link(const Model& m, const Joint& j)
+      : type(j.type), parent(j.parent + 1), q(j.q), v(j.v), nv(j.nv), axis(j.axis) {
+    const auto use = [&](int frame, int& place, int& turn) {
+      if (frame < 0) return;
+      const Frame& f = m.frames[static_cast<size_t>(frame)];
+      if (f.has_position()) place = frame;
+      if (f.has_rotation()) turn = frame;
+    };
+    use(j.parent_frame, parent_place, parent_turn);
+    use(j.child_frame, child_place, child_turn);
+  }
+  // The speeds turn the child; otherwise they only shift it.
+  [[nodiscard]] bool turns() const { return type != JointType::kPrismatic; }
+  // They shift its origin.
+  [[nodiscard]] bool shifts() const { return type == JointType::kPrismatic || child_place >= 0; }
+};
+
 template <class S, class T>
 struct Kinematics {
   using Vec = typename S::template Vec<T>;
@@ -45,31 +70,50 @@ struct Kinematics {
   using Rot = typename S::template Rot<T>;
 
   const Model* model = nullptr;
-  std::vector<BodyState<S, T>> body;          // 0 ground, i + 1 body i
+  std::vector<Link> link;  // of body i + 1
+  std::vector<BodyState<S, T>>
+      body;  // 0 ground, i + 1 body i, then the nodes of beams (d: on the rigid link)
+  std::vector<erls::NodeState<T>> node;
   std::vector<Column<S, T>> column;           // per speed
   std::vector<FrameState<S, T>> frame_state;  // 0 ground's own, i + 1 frame i
   std::vector<int> channel_frames;            // frames to keep up to date
   std::vector<int> dof_coordinate;            // speed -> coordinate of 1-dof joints, -1 otherwise
   std::vector<T> at;                          // coordinates that the positions belong to
   bool known = false;                         // they do: false when constants have changed
-  const T* q = nullptr;                       // of the last positions() call
+  struct Turn {
+    double angle = 0;
+    Rot2<double> R{};
+  };
+  std::vector<Turn> turns;  // planar, per speed: sine and cosine of its last angle
+  const T* q = nullptr;     // of the last positions() call
   const T* v = nullptr;
   const T* a = nullptr;
 
   explicit Kinematics(const Model& m)
       : model(&m),
-        body(m.bodies.size() + 1),
+        body(m.bodies.size() + m.nodes.size() + 1),
+        node(m.nodes.size()),
         column(static_cast<size_t>(m.nv)),
         frame_state(m.frames.size() + 1),
         dof_coordinate(static_cast<size_t>(m.nv), -1),
-        at(static_cast<size_t>(m.nq)) {
+        at(static_cast<size_t>(m.nq)),
+        turns(S::kPlanar ? static_cast<size_t>(m.nv) : 0) {
     BodyState<S, T>& g = body[0];
     g.R = unit();
     g.p = g.d = g.v = g.a = Vec{};
     g.w = g.al = Ang{};
     g.angle = T(0.0);
-    for (const Joint& j : m.joints)
-      if (j.nv == 1) dof_coordinate[static_cast<size_t>(j.v)] = j.q;
+    for (const Joint& j : m.joints) {
+      link.emplace_back(m, j);
+      // What does not change with the pose.
+      for (int k = j.v; k < j.v + j.nv; ++k) {
+        column[static_cast<size_t>(k)] = {};
+        if constexpr (S::kPlanar)
+          if (j.type == JointType::kRevolute) column[static_cast<size_t>(k)].w = T(1.0);
+      }
+    }
+    for (const ScalarCoordinate& e : scalar_coordinates(m))
+      dof_coordinate[static_cast<size_t>(e.v)] = e.q;
     std::vector<char> used(m.frames.size(), 0);
     const auto use = [&](const Channel& c) {
       for (int f : {c.frame_a, c.frame_b})
@@ -96,47 +140,43 @@ struct Kinematics {
   void positions(const Constants<S, P>& c, const T* coordinates) {
     q = coordinates;
     if constexpr (std::is_same_v<T, double>) {
+      q = at.data();
       if (known && std::equal(at.begin(), at.end(), coordinates)) return;
       std::copy_n(coordinates, at.size(), at.begin());
       known = true;
     }
-    for (size_t i = 0; i < model->joints.size(); ++i) {
-      const Joint& j = model->joints[i];
-      const BodyState<S, T>& parent = body[static_cast<size_t>(j.parent + 1)];
-      BodyState<S, T>& b = body[i + 1];
-      Vec d{};  // parent's origin to the joint
-      bool at_parent = true;
+    const auto* frames = c.frames.data();
+    BodyState<S, T>*bodies = body.data(), *b = bodies;
+    Column<S, T>* columns = column.data();
+    for (const Link& j : link) {
+      const BodyState<S, T>& parent = bodies[j.parent];
+      ++b;
       Rot R = parent.R;
       T angle = parent.angle;
-      if (j.parent_frame >= 0) {
-        const auto& f = c.frames[static_cast<size_t>(j.parent_frame)];
-        if (f.moved) {
-          d = rotate(parent.R, f.r);
-          at_parent = false;
-        }
-        if (f.turned) {
-          R = compose(parent.R, f.R);
-          if constexpr (S::kPlanar) angle += f.angle;
-        }
+      Vec d{};  // parent's origin to the joint
+      if (j.parent_place >= 0) d = rotate(parent.R, frames[j.parent_place].r);
+      if (j.parent_turn >= 0) {
+        R = compose(parent.R, frames[j.parent_turn].R);
+        if constexpr (S::kPlanar) angle += frames[j.parent_turn].angle;
       }
-      const auto child =
-          j.child_frame >= 0 ? &c.frames[static_cast<size_t>(j.child_frame)] : nullptr;
-      const Vec to_joint = d;
       switch (j.type) {
         case JointType::kWeld:
           break;
         case JointType::kRevolute: {
           const T& angle_q = coordinates[j.q];
           if constexpr (S::kPlanar) {
-            R = compose(R, turn(angle_q));
+            if constexpr (std::is_same_v<T, double>) {
+              // While loops are closed, the independent angles stay.
+              Turn& known_turn = turns[static_cast<size_t>(j.v)];
+              if (angle_q != known_turn.angle) known_turn = {angle_q, turn(angle_q)};
+              R = compose(R, known_turn.R);
+            } else {
+              R = compose(R, turn(angle_q));
+            }
             angle += angle_q;
-            column[static_cast<size_t>(j.v)].w = T(1.0);
           } else {
             const Vec3<double> k{j.axis[0], j.axis[1], j.axis[2]};
-            column[static_cast<size_t>(j.v)].w = k.z == 1.0   ? R.z
-                                                 : k.x == 1.0 ? R.x
-                                                 : k.y == 1.0 ? R.y
-                                                              : rotate(R, k);
+            columns[j.v].w = k.z == 1.0 ? R.z : k.x == 1.0 ? R.x : k.y == 1.0 ? R.y : rotate(R, k);
             R = turn_about(R, k, angle_q);
           }
           break;
@@ -148,98 +188,98 @@ struct Kinematics {
           } else {
             axis = rotate(R, Vec3<double>{j.axis[0], j.axis[1], j.axis[2]});
           }
-          column[static_cast<size_t>(j.v)].w = Ang{};
-          column[static_cast<size_t>(j.v)].v = axis;
+          columns[j.v].v = axis;
           d += coordinates[j.q] * axis;
-          at_parent = false;
           break;
         }
         case JointType::kSpherical: {
           if constexpr (!S::kPlanar) {
             const T* u = coordinates + j.q;
             R = compose(R, quaternion_rotation(u[0], u[1], u[2], u[3]));
-            column[static_cast<size_t>(j.v)].w = R.x;
-            column[static_cast<size_t>(j.v) + 1].w = R.y;
-            column[static_cast<size_t>(j.v) + 2].w = R.z;
+            columns[j.v].w = R.x;
+            columns[j.v + 1].w = R.y;
+            columns[j.v + 2].w = R.z;
           }
           break;
         }
       }
-      if (child && child->turned) {
-        R = compose_reverse(R, child->R);
-        if constexpr (S::kPlanar) angle -= child->angle;
+      if (j.child_turn >= 0) {
+        R = compose_reverse(R, frames[j.child_turn].R);
+        if constexpr (S::kPlanar) angle -= frames[j.child_turn].angle;
       }
-      b.R = R;
-      b.angle = angle;
-      const bool offset = child && child->moved;
-      if (offset) d -= rotate(R, child->r);
-      b.d = d;
-      b.p = at_parent && !offset ? parent.p : parent.p + d;
-      if (j.type == JointType::kRevolute || j.type == JointType::kSpherical) {
-        for (int k = 0; k < j.nv; ++k) {
-          Column<S, T>& s = column[static_cast<size_t>(j.v + k)];
-          s.v = offset ? spin(s.w, d - to_joint) : Vec{};
-        }
+      if (j.child_place >= 0) {
+        const Vec e = -rotate(R, frames[j.child_place].r);
+        d += e;
+        if (j.turns())
+          for (int k = j.v; k < j.v + j.nv; ++k) columns[k].v = spin(columns[k].w, e);
       }
+      b->R = R;
+      b->angle = angle;
+      b->d = d;
+      b->p = parent.p + d;
     }
+    if constexpr (S::kPlanar)
+      if (!node.empty()) erls::place_nodes(*model, c.beams, coordinates, body, node);
     for (int f : channel_frames) place_frame(c, f);
   }
 
   void velocities(const T* speeds) {
     v = speeds;
-    for (size_t i = 0; i < model->joints.size(); ++i) {
-      const Joint& j = model->joints[i];
-      const BodyState<S, T>& parent = body[static_cast<size_t>(j.parent + 1)];
-      BodyState<S, T>& b = body[i + 1];
-      b.w = parent.w;
-      if (j.parent == kGround) {
-        b.v = Vec{};
-      } else {
-        b.v = parent.v + spin(parent.w, b.d);
-      }
+    BodyState<S, T>*bodies = body.data(), *b = bodies;
+    const Column<S, T>* columns = column.data();
+    for (const Link& j : link) {
+      const BodyState<S, T>& parent = bodies[j.parent];
+      ++b;
+      Ang w = parent.w;
+      Vec motion{};
+      if (j.parent > 0) motion = parent.v + spin(parent.w, b->d);
       for (int k = j.v; k < j.v + j.nv; ++k) {
-        const Column<S, T>& s = column[static_cast<size_t>(k)];
-        if (j.type != JointType::kPrismatic) b.w += speeds[k] * s.w;
-        if (j.type == JointType::kPrismatic || j.child_frame >= 0) b.v += speeds[k] * s.v;
+        if (j.turns()) w += speeds[k] * columns[k].w;
+        if (j.shifts()) motion += speeds[k] * columns[k].v;
       }
+      b->w = w;
+      b->v = motion;
     }
+    if constexpr (S::kPlanar)
+      if (!node.empty()) erls::move_nodes(*model, speeds, body, node);
   }
 
   template <class P>
   void accelerations(const Constants<S, P>& c, const T* acc) {
     a = acc;
-    for (size_t i = 0; i < model->joints.size(); ++i) {
-      const Joint& j = model->joints[i];
-      const BodyState<S, T>& parent = body[static_cast<size_t>(j.parent + 1)];
-      BodyState<S, T>& b = body[i + 1];
-      const bool grounded = j.parent == kGround;
-      b.al = parent.al;
+    BodyState<S, T>*bodies = body.data(), *b = bodies;
+    const Column<S, T>* columns = column.data();
+    for (const Link& j : link) {
+      const BodyState<S, T>& parent = bodies[j.parent];
+      ++b;
       if (j.type == JointType::kPrismatic) {
-        const Column<S, T>& s = column[static_cast<size_t>(j.v)];
-        b.a = acc[j.v] * s.v;
-        if (!grounded)
-          b.a += parent.a + spin(parent.al, b.d) + centripetal(parent.w, b.d) +
+        const Column<S, T>& s = columns[j.v];
+        Vec sum = acc[j.v] * s.v;
+        if (j.parent > 0)
+          sum += parent.a + spin(parent.al, b->d) + centripetal(parent.w, b->d) +
                  spin(parent.w, (2.0 * v[j.v]) * s.v);
+        b->al = parent.al;
+        b->a = sum;
         continue;
       }
-      for (int k = j.v; k < j.v + j.nv; ++k) b.al += acc[k] * column[static_cast<size_t>(k)].w;
+      Ang al = parent.al;
+      for (int k = j.v; k < j.v + j.nv; ++k) al += acc[k] * columns[k].w;
       if constexpr (!S::kPlanar)
-        if (!grounded && j.nv > 0) b.al += spin(parent.w, b.w - parent.w);
-      const bool offset = j.child_frame >= 0 && c.frames[static_cast<size_t>(j.child_frame)].moved;
-      if (offset) {
-        const Vec e = -rotate(
-            b.R,
-            c.frames[static_cast<size_t>(j.child_frame)].r);  // joint to origin, fixed in the child
-        const Vec to_joint = b.d - e;
-        b.a = spin(b.al, e) + centripetal(b.w, e);
-        if (!grounded)
-          b.a += parent.a + spin(parent.al, to_joint) + centripetal(parent.w, to_joint);
-      } else if (grounded) {
-        b.a = Vec{};
-      } else {
-        b.a = parent.a + spin(parent.al, b.d) + centripetal(parent.w, b.d);
+        if (j.parent > 0 && j.nv > 0) al += spin(parent.w, b->w - parent.w);
+      b->al = al;
+      Vec sum{}, to_joint = b->d;
+      if (j.child_place >= 0) {
+        // Joint to origin, fixed in the child.
+        const Vec e = -rotate(b->R, c.frames[static_cast<size_t>(j.child_place)].r);
+        to_joint -= e;
+        sum = spin(al, e) + centripetal(b->w, e);
       }
+      if (j.parent > 0)
+        sum += parent.a + spin(parent.al, to_joint) + centripetal(parent.w, to_joint);
+      b->a = sum;
     }
+    if constexpr (S::kPlanar)
+      if (!node.empty()) erls::accelerate_nodes(*model, acc, body);
   }
 
   // State of a channel's frame (-1: ground's own), after positions().

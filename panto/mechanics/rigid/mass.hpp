@@ -1,6 +1,10 @@
-// Mass matrix of the tree by composite bodies (TREE-4), packed along the paths to the ground, and its factorisation without fill.
+// Mass matrix of the tree by composite bodies (TREE-4), packed along the paths to the ground, and its factorisation without fill. Beams add
+// theirs to it; with them the factorisation is not for use.
 #pragma once
 
+#include <memory>
+
+#include "panto/mechanics/erls/beam_mass.hpp"
 #include "panto/mechanics/rigid/kinematics.hpp"
 #include "panto/mechanics/rigid/structure.hpp"
 
@@ -14,7 +18,9 @@ class TreeMass {
         structure_(&structure),
         composite_(model.bodies.size()),
         packed_(static_cast<size_t>(structure.mass_start.back())),
-        factor_(packed_.size()) {}
+        factor_(packed_.size()) {
+    if (!model.beams.empty()) beams_ = std::make_unique<erls::BeamMass>(model);
+  }
 
   // M at the kinematics' positions. Cost: bodies plus the sum of path lengths.
   void evaluate(const Kinematics<S, double>& kin, const Constants<S, double>& c) noexcept {
@@ -37,6 +43,8 @@ class TreeMass {
         o.inertia = shift_inertia(rotate_inertia(bodies[i].R, k.inertia), k.mass, Vec{}, com);
       }
     }
+    if constexpr (S::kPlanar)
+      if (beams_) beams_->evaluate(kin, c, composite);
     for (int i = n_bodies - 1; i >= 0; --i) {
       const Joint& j = joints[i];
       const Composite& o = composite[i];
@@ -63,9 +71,9 @@ class TreeMass {
     }
   }
 
-  // y = M x
-  void multiply(const double* x, double* y) const noexcept {
-    const int n = model_->nv;
+  // y = M x; still: the displacements of beams in x are zero.
+  void multiply(const double* x, double* y, bool still = false) const noexcept {
+    const int n = model_->joint_nv();
     const int* parent = structure_->dof_parent.data();
     const double* entry = packed_.data();
     for (int j = 0; j < n; ++j) {
@@ -77,7 +85,12 @@ class TreeMass {
       }
       y[j] = sum;  // speeds nearer the ground come first: y[k] is already there
     }
+    if (beams_) beams_->multiply(x, y, still);
   }
+
+  // The beams' own part, with the block of their displacements and its factor.
+  [[nodiscard]] erls::BeamMass* beams() noexcept { return beams_.get(); }
+  [[nodiscard]] const erls::BeamMass* beams() const noexcept { return beams_.get(); }
 
   // M = Lᵀ D L along the tree. False if not positive definite.
   bool factorise() noexcept {
@@ -124,14 +137,14 @@ class TreeMass {
   }
 
   void dense(Eigen::MatrixXd& m) const {
-    const int n = model_->nv;
-    m.setZero(n, n);
-    for (int j = 0; j < n; ++j) {
+    m.setZero(model_->nv, model_->nv);
+    for (int j = 0; j < model_->joint_nv(); ++j) {
       const double* entry =
           &packed_[static_cast<size_t>(structure_->mass_start[static_cast<size_t>(j)])];
       for (int k = j; k >= 0; k = structure_->dof_parent[static_cast<size_t>(k)])
         m(j, k) = m(k, j) = *entry++;
     }
+    if (beams_) beams_->dense(m);
   }
 
  private:
@@ -146,6 +159,7 @@ class TreeMass {
   const Structure* structure_;
   std::vector<Composite> composite_;
   std::vector<double> packed_, factor_;
+  std::unique_ptr<erls::BeamMass> beams_;
 };
 
 }  // namespace panto::rigid

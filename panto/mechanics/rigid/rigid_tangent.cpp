@@ -102,6 +102,12 @@ void RigidWorkspace<S>::tangent_state(const Point& x, const Blocks& blocks, Tang
           d.v[static_cast<size_t>(j.v)].v[lane] = 1;
       }
     }
+    for (int dof = model_.joint_nv(); dof < nv; ++dof) {
+      if (const int lane = lane_of(dof, true); lane >= 0)
+        d.q[static_cast<size_t>(coordinate_of(dof))].v[lane] = 1;
+      if (const int lane = lane_of(dof, false); lane >= 0)
+        d.v[static_cast<size_t>(dof)].v[lane] = 1;
+    }
     sweep(c_, x);
     const auto gather = [&](const std::vector<Dual>& from, int rows,
                             const std::vector<std::vector<int>>& dofs, bool position,
@@ -276,6 +282,12 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
         }
       }
     }
+    for (int dof = model_.joint_nv(); dof < model_.nv; ++dof)
+      for (int l = 0; l < count; ++l) {
+        d.q[static_cast<size_t>(coordinate_of(dof))].v[l] = dq(dof, base + l);
+        d.v[static_cast<size_t>(dof)].v[l] = dv(dof, base + l);
+        d.a[static_cast<size_t>(dof)].v[l] = da.cols() > 0 ? da(dof, base + l) : 0.0;
+      }
     if (all) {
       sweep(c_, x);
     } else {

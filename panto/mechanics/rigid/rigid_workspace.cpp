@@ -51,16 +51,20 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
       old_lu_(g_, stage_ends(model)),
       weight_(static_cast<size_t>(model.nv), 1.0) {
   for (const ConstraintRow& row : model.rows) {
+    driven_ = driven_ || row.target == TargetKind::kSignal || row.target == TargetKind::kDrive0;
     const Channel& ch = row.channel;
-    const bool one_sided = rate_only(ch.kind);
+    const bool one_sided = rate_only(ch.kind) || on_beam(ch.kind) || follows_node(model, ch);
     stop_.push_back(one_sided ? 0
                               : meeting_point(model, body_index(model, ch.frame_a),
                                               body_index(model, ch.frame_b)));
   }
+  // Displacements of beams stay independent.
+  for (int d = model.joint_nv(); d < model.nv; ++d) weight_[static_cast<size_t>(d)] = 1e-3;
+  for (int c : g_.column) displacements_move_ = displacements_move_ || c >= model.joint_nv();
   for (int d : model.preferred) weight_[static_cast<size_t>(d)] = 0.1;
   const auto nv = static_cast<size_t>(model.nv), m = model.rows.size();
-  q_.resize(static_cast<size_t>(model.nq));
-  closed_q_ = q_;
+  closed_q_.resize(static_cast<size_t>(model.nq));
+  target_rate_.resize(m);
   row_.assign(nv, 0.0);
   zero_.assign(std::max(nv, m), 0.0);
   bias_.resize(nv);
@@ -68,10 +72,11 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   force_.resize(nv);
   right_.resize(std::max(nv, m));
   added_.assign(nv, 0.0);
-  free_entry_.resize(nv * nv);
-  basis_.resize(nv * nv);
-  mass_basis_.resize(nv * nv);
-  reduced_.resize(nv * nv);
+  const size_t moving = displacements_move_ ? nv : static_cast<size_t>(model.joint_nv());
+  free_entry_.resize(nv * m);
+  basis_.resize(nv * moving);
+  mass_basis_.resize(nv * moving);
+  reduced_.resize(moving * moving);
   reduced_force_.resize(nv);
   set_parameters(params);
 }
@@ -105,8 +110,7 @@ Arguments<double> RigidWorkspace<S>::arguments(const Point& x) {
 
 template <class S>
 void RigidWorkspace<S>::set_positions(View q) {
-  std::copy(q.begin(), q.end(), q_.begin());
-  eq_.kin.positions(c_, q_.data());
+  eq_.kin.positions(c_, q.data());
 }
 
 template <class S>
@@ -254,7 +258,17 @@ void RigidWorkspace<S>::gradient_row(const Channel& ch, const Gradient<S, double
   } else {
     project(gradient.a, gradient.on_a, 0, row.data());
     project(gradient.b, gradient.on_b, 0, row.data());
+    project_on_link(ch, gradient, row.data());
   }
+}
+
+template <class S>
+void RigidWorkspace<S>::project_on_link(const Channel& ch, const Gradient<S, double>& gradient,
+                                        double* row) const noexcept {
+  if constexpr (S::kPlanar)
+    if (on_beam(ch.kind))
+      project(c_.beams.elements[static_cast<size_t>(ch.element)].body,
+              {moment_on_link(eq_.kin, gradient), {}}, 0, row);
 }
 
 namespace {
@@ -302,14 +316,24 @@ void RigidWorkspace<S>::project(int body, const Wrench<S, double>& w, int stop,
   if (body < 0) return;
   auto n = w.n;
   const auto f = w.f;
-  const Joint* joints = model_.joints.data();
+  const Link* links = eq_.kin.link.data();
   const BodyState<S, double>* bodies = eq_.kin.body.data();
   const Column<S, double>* columns = eq_.kin.column.data();
+  if constexpr (S::kPlanar) {
+    if (body > model_.n_bodies()) {  // a node: its displacements, then its link
+      const BeamNode& node = model_.nodes[static_cast<size_t>(body - model_.n_bodies() - 1)];
+      if (node.dof[0] >= 0) row[node.dof[0]] += f.x;
+      if (node.dof[1] >= 0) row[node.dof[1]] += f.y;
+      if (node.dof[2] >= 0) row[node.dof[2]] += n;
+      n += moment(bodies[body].d, f);
+      body = model_.beams[static_cast<size_t>(node.beam)].body + 1;
+    }
+  }
   for (int b = body; b != stop;) {
-    const Joint& j = joints[b - 1];
+    const Link& j = links[b - 1];
     for (int k = j.v; k < j.v + j.nv; ++k) row[k] += inner(columns[k].w, n) + dot(columns[k].v, f);
     n += moment(bodies[b].d, f);
-    b = j.parent + 1;
+    b = j.parent;
   }
 }
 
@@ -347,8 +371,7 @@ template <class S>
 void RigidWorkspace<S>::jacobian() noexcept {
   forget_pose();
   for (const Coincidence& c : structure_.coincidences) coincidence_jacobian(c);
-  for (size_t i = 0; i < model_.rows.size(); ++i) {
-    if (structure_.in_coincidence[i]) continue;
+  for (const size_t i : structure_.single_rows) {
     const ConstraintRow& row = model_.rows[i];
     const Channel& ch = row.channel;
     const int begin = g_.start[i], end = g_.start[i + 1];
@@ -368,6 +391,7 @@ void RigidWorkspace<S>::jacobian() noexcept {
     } else {
       project(value.gradient.a, value.gradient.on_a, stop_[i], scratch);
       project(value.gradient.b, value.gradient.on_b, stop_[i], scratch);
+      project_on_link(ch, value.gradient, scratch);
     }
     for (int k = begin; k < end; ++k) g_.value[static_cast<size_t>(k)] = scratch[column[k]];
   }
@@ -444,15 +468,19 @@ Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
   forget_pose();
   Status status = Status::kOk;
   double before = std::numeric_limits<double>::infinity();
+  const int *rows = lu_.pivot_rows().data(), *columns = lu_.pivot_columns().data();
+  const double* phi = eq_.phi.data();
+  double *right = right_.data(), *step = particular_.data();
   for (int iteration = 0;; ++iteration) {
     normalise(q);
     set_positions(q);
     if (model_.rows.empty()) break;
     jacobian();
     double worst = 0;
-    for (int i = 0; i < rank; ++i)
-      worst = std::max(
-          worst, std::abs(eq_.phi[static_cast<size_t>(lu_.pivot_rows()[static_cast<size_t>(i)])]));
+    for (int i = 0; i < rank; ++i) {
+      right[i] = -phi[rows[i]];
+      worst = std::max(worst, std::abs(right[i]));
+    }
     if (!std::isfinite(worst)) return Status::kNotFinite;
     status = lu_.factor(g_);
     if (fatal(status)) return status;
@@ -460,14 +488,9 @@ Status RigidWorkspace<S>::close_positions(double t, MutableView q) noexcept {
     if (worst <= kClosureTolerance * length_ && worst > 0.1 * before) break;
     before = worst;
     if (iteration == kClosureIterations) return Status::kNotConverged;
-    for (int i = 0; i < rank; ++i)
-      right_[static_cast<size_t>(i)] =
-          -eq_.phi[static_cast<size_t>(lu_.pivot_rows()[static_cast<size_t>(i)])];
-    lu_.solve(0, right_.data());
+    lu_.solve(0, right);
     std::fill(particular_.begin(), particular_.end(), 0.0);
-    for (int i = 0; i < rank; ++i)
-      particular_[static_cast<size_t>(lu_.pivot_columns()[static_cast<size_t>(i)])] =
-          right_[static_cast<size_t>(i)];
+    for (int i = 0; i < rank; ++i) step[columns[i]] = right[i];
     move(q, particular_);
   }
   for (int i : lu_.redundant_rows())
@@ -496,25 +519,18 @@ Status RigidWorkspace<S>::close_velocities(double t, View u, MutableView v) noex
   (void)t;
   const int rank = lu_.rank(1);
   if (rank == 0) return Status::kOk;
-  for (int i = 0; i < rank; ++i)
-    v[static_cast<size_t>(lu_.pivot_columns()[static_cast<size_t>(i)])] = 0;
-  for (int i = 0; i < rank; ++i) {
-    const auto at = static_cast<size_t>(lu_.pivot_rows()[static_cast<size_t>(i)]);
-    const ConstraintRow& row = model_.rows[at];
-    double b = 0;
-    if (row.target == TargetKind::kSignal) b = eq_.signal[static_cast<size_t>(row.signal)].rate;
-    if (row.target == TargetKind::kDrive0 && !u.empty()) b = u[static_cast<size_t>(row.input)];
-    for (auto k = static_cast<size_t>(g_.start[at]); k < static_cast<size_t>(g_.start[at + 1]); ++k)
-      b -= g_.value[k] * v[static_cast<size_t>(g_.column[k])];
-    right_[static_cast<size_t>(i)] = b;
+  if (driven_) {
+    for (size_t i = 0; i < model_.rows.size(); ++i) {
+      const ConstraintRow& row = model_.rows[i];
+      target_rate_[i] =
+          row.target == TargetKind::kSignal ? eq_.signal[static_cast<size_t>(row.signal)].rate
+          : row.target == TargetKind::kDrive0 && !u.empty() ? u[static_cast<size_t>(row.input)]
+                                                            : 0;
+    }
   }
-  lu_.solve(1, right_.data());
+  complete(Level::kVelocity, driven_ ? View(target_rate_) : View(), v);
   bool finite = true;
-  for (int i = 0; i < rank; ++i) {
-    finite = finite && std::isfinite(right_[static_cast<size_t>(i)]);
-    v[static_cast<size_t>(lu_.pivot_columns()[static_cast<size_t>(i)])] =
-        right_[static_cast<size_t>(i)];
-  }
+  for (int i = 0; i < rank; ++i) finite = finite && std::isfinite(right_[static_cast<size_t>(i)]);
   return finite ? Status::kOk : Status::kNotFinite;
 }
 
@@ -534,7 +550,7 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
   const double *r = eq_.r.data(), *added = added_.data();
   for (size_t i = 0; i < nv; ++i) bias[i] = r[i] - added[i];
 
-  if (lu_.rank(2) == 0) {
+  if (lu_.rank(2) == 0 && !mass_.beams()) {
     if (!mass_known_ && !mass_.factorise()) return Status::kSingular;
     for (size_t i = 0; i < nv; ++i) out[i] = -bias[i];
     mass_.solve(out);
@@ -548,24 +564,38 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
 }
 
 template <class S>
+void RigidWorkspace<S>::add_dependent(const Arguments<double>& x, double* a) noexcept {
+  const int rank = lu_.rank(2), *rows = lu_.pivot_rows().data(),
+            *columns = lu_.pivot_columns().data();
+  double* right = right_.data();
+  eq_.constraints(c_, x);
+  const double* phi_ddot = eq_.phi_ddot.data();
+  for (int i = 0; i < rank; ++i) right[i] = -phi_ddot[rows[i]];
+  lu_.solve(2, right);
+  for (int i = 0; i < rank; ++i) a[columns[i]] = right[i];
+}
+
+template <class S>
 void RigidWorkspace<S>::close_accelerations(View v, View u, View u_rate, MutableView a) noexcept {
   eq_.kin.velocities(v.data());
   if (lu_.rank(2) > 0) {
     // Constraint rows at the independent accelerations alone: what the dependent ones must make up for.
-    for (const int i : lu_.pivot_columns().first(static_cast<size_t>(lu_.rank(2))))
-      a[static_cast<size_t>(i)] = 0;
+    for (const int i : lu_.pivot_columns()) a[static_cast<size_t>(i)] = 0;
     eq_.kin.accelerations(c_, a.data());
     Arguments<double> x;
     x.u = u.empty() ? nullptr : u.data();
     x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
-    eq_.constraints(c_, x);
-    const auto rank = static_cast<size_t>(lu_.rank(2));
-    for (size_t i = 0; i < rank; ++i)
-      right_[i] = -eq_.phi_ddot[static_cast<size_t>(lu_.pivot_rows()[i])];
-    lu_.solve(2, right_.data());
-    for (size_t i = 0; i < rank; ++i) a[static_cast<size_t>(lu_.pivot_columns()[i])] = right_[i];
+    add_dependent(x, a.data());
   }
   eq_.kin.accelerations(c_, a.data());
+}
+
+template <class S>
+void RigidWorkspace<S>::loop_accelerations(View v, MutableView a) noexcept {
+  eq_.kin.velocities(v.data());
+  eq_.kin.accelerations(c_, zero_.data());
+  std::fill(a.begin(), a.end(), 0.0);
+  if (lu_.rank(2) > 0) add_dependent({}, a.data());
 }
 
 template <class S>
@@ -579,12 +609,16 @@ void RigidWorkspace<S>::output_row(int output, MutableView row) noexcept {
   gradient_row(ch, evaluate_channel<Depth::kValue>(eq_.kin, c_, ch).gradient, row);
 }
 
+// The displacements of beams, last of the unknowns, are eliminated first where no row looks at them: their block of M is sparse, and
+// they move nothing else. With B their coupling to the other unknowns, which then see RᵀMR - Bᵀ M_uu⁻¹ B.
 template <class S>
 bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
   const auto nv = static_cast<size_t>(model_.nv), rank = static_cast<size_t>(lu_.rank(2));
   const int *rows = lu_.pivot_rows().data(), *columns = lu_.pivot_columns().data(),
             *free = lu_.free_columns(2).data(), *entry = free_entry_.data();
-  const size_t nz = lu_.free_columns(2).size();
+  erls::BeamMass* beams = displacements_move_ ? nullptr : mass_.beams();
+  const size_t ne = beams ? model_.elastic.size() : 0, nj = nv - ne,
+               nz = lu_.free_columns(2).size() - ne;
   double *right = right_.data(), *force = force_.data(), *reduced = reduced_.data(),
          *z_force = reduced_force_.data();
   const double *bias = bias_.data(), *phi_ddot = eq_.phi_ddot.data(), *g = g_.value.data();
@@ -593,22 +627,28 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
   lu_.solve(2, right);
   for (size_t i = 0; i < nv; ++i) a[i] = 0;
   for (size_t i = 0; i < rank; ++i) a[columns[i]] = right[i];
-  mass_.multiply(a, force);
+  mass_.multiply(a, force, beams != nullptr);
   for (size_t i = 0; i < nv; ++i) force[i] += bias[i];
   if (!mass_known_) {
-    // R, M R and RᵀMR
+    if (beams && !beams->factorise(kMassless)) return false;
+    // R, M R and RᵀMR; of the displacements' part of M R, B, comes M_uu⁻¹ B in R.
     for (size_t z = 0; z < nz; ++z) {
-      for (size_t i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
-      lu_.solve(2, right);
       double *column = &basis_[z * nv], *product = &mass_basis_[z * nv];
       for (size_t i = 0; i < nv; ++i) column[i] = 0;
-      for (size_t i = 0; i < rank; ++i) column[columns[i]] = right[i];
       column[free[z]] = 1;
-      mass_.multiply(column, product);
+      for (size_t i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
+      lu_.solve(2, right);
+      for (size_t i = 0; i < rank; ++i) column[columns[i]] = right[i];
+      mass_.multiply(column, product, beams != nullptr);
+      if (beams) {
+        for (size_t i = nj; i < nv; ++i) column[i] = product[i];
+        beams->solve(column + nj);
+      }
       for (size_t y = 0; y <= z; ++y) {
         const double* other = &basis_[y * nv];
         double sum = 0;
-        for (size_t i = 0; i < nv; ++i) sum += other[i] * product[i];
+        for (size_t i = 0; i < nj; ++i) sum += other[i] * product[i];
+        for (size_t i = nj; i < nv; ++i) sum -= other[i] * product[i];
         reduced[z * nz + y] = sum;
       }
     }
@@ -630,16 +670,22 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
   for (size_t i = 0; i < nz; ++i) {
     const double *column = &basis_[i * nv], *row = reduced + i * nz;
     double f = 0;
-    for (size_t k = 0; k < nv; ++k) f -= column[k] * force[k];
+    for (size_t k = 0; k < nj; ++k) f -= column[k] * force[k];
+    for (size_t k = nj; k < nv; ++k) f += column[k] * force[k];
     for (size_t k = 0; k < i; ++k) f -= row[k] * z_force[k];
     z_force[i] = f / row[i];
+  }
+  if (beams) {
+    beams->solve(force + nj);
+    for (size_t k = nj; k < nv; ++k) a[k] = -force[k];
   }
   for (size_t i = nz; i-- > 0;) {
     double s = z_force[i];
     for (size_t k = i + 1; k < nz; ++k) s -= reduced[k * nz + i] * z_force[k];
     z_force[i] = s / reduced[i * nz + i];
     const double* column = &basis_[i * nv];
-    for (size_t k = 0; k < nv; ++k) a[k] += column[k] * z_force[i];
+    for (size_t k = 0; k < nj; ++k) a[k] += column[k] * z_force[i];
+    for (size_t k = nj; k < nv; ++k) a[k] -= column[k] * z_force[i];
   }
   return true;
 }
@@ -655,17 +701,23 @@ void RigidWorkspace<S>::reduced_mass(Eigen::MatrixXd& mass) const noexcept {
     mass_.dense(mass);
     return;
   }
-  // reduced_ holds the lower Cholesky factor by rows.
-  const auto nz = static_cast<Eigen::Index>(lu_.free_columns(2).size());
-  mass.resize(nz, nz);
-  for (Eigen::Index i = 0; i < nz; ++i)
-    for (Eigen::Index j = 0; j <= i; ++j) {
+  // From R and M R of the unknowns that move others; the displacements of beams are the last ones.
+  const auto nz = static_cast<Eigen::Index>(lu_.free_columns(2).size()),
+             ne = static_cast<Eigen::Index>(displacements_move_ ? 0 : model_.elastic.size()),
+             nv = static_cast<Eigen::Index>(model_.nv), moving = nz - ne, nj = nv - ne;
+  const Eigen::Map<const Eigen::MatrixXd> r(basis_.data(), nv, moving),
+      product(mass_basis_.data(), nv, moving);
+  mass.setZero(nz, nz);
+  for (Eigen::Index j = 0; j < moving; ++j) {
+    for (Eigen::Index i = 0; i <= j; ++i) {
       double sum = 0;
-      for (Eigen::Index k = 0; k <= j; ++k)
-        sum +=
-            reduced_[static_cast<size_t>(i * nz + k)] * reduced_[static_cast<size_t>(j * nz + k)];
+      for (Eigen::Index k = 0; k < nj; ++k) sum += r(k, i) * product(k, j);
       mass(i, j) = mass(j, i) = sum;
     }
+    for (Eigen::Index k = 0; k < ne; ++k)
+      mass(moving + k, j) = mass(j, moving + k) = product(nj + k, j);
+  }
+  if (ne > 0) mass_.beams()->place_block(moving, mass);
 }
 
 template <class S>
@@ -705,19 +757,20 @@ void RigidWorkspace<S>::null_space(Eigen::MatrixXd& r) const {
 
 template <class S>
 void RigidWorkspace<S>::complete(Level level, View b, MutableView x) noexcept {
-  const int stage = static_cast<int>(level);
-  const auto rank = static_cast<size_t>(lu_.rank(stage));
-  const auto rows = lu_.pivot_rows(), columns = lu_.pivot_columns();
-  for (size_t i = 0; i < rank; ++i) x[static_cast<size_t>(columns[i])] = 0;
-  for (size_t i = 0; i < rank; ++i) {
-    const auto at = static_cast<size_t>(rows[i]);
-    double sum = b.empty() ? 0 : b[at];
-    for (auto k = static_cast<size_t>(g_.start[at]); k < static_cast<size_t>(g_.start[at + 1]); ++k)
-      sum -= g_.value[k] * x[static_cast<size_t>(g_.column[k])];
-    right_[i] = sum;
+  const int stage = static_cast<int>(level), rank = lu_.rank(stage);
+  const int *rows = lu_.pivot_rows().data(), *columns = lu_.pivot_columns().data(),
+            *start = g_.start.data(), *column = g_.column.data();
+  const double* g = g_.value.data();
+  double *right = right_.data(), *out = x.data();
+  for (int i = 0; i < rank; ++i) out[columns[i]] = 0;
+  for (int i = 0; i < rank; ++i) {
+    const int at = rows[i];
+    double sum = b.empty() ? 0 : b[static_cast<size_t>(at)];
+    for (int k = start[at]; k < start[at + 1]; ++k) sum -= g[k] * out[column[k]];
+    right[i] = sum;
   }
-  lu_.solve(stage, right_.data());
-  for (size_t i = 0; i < rank; ++i) x[static_cast<size_t>(columns[i])] = right_[i];
+  lu_.solve(stage, right);
+  for (int i = 0; i < rank; ++i) out[columns[i]] = right[i];
 }
 
 template <class S>

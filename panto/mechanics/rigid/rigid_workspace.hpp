@@ -62,6 +62,7 @@ class RigidWorkspace final : public Workspace {
   [[nodiscard]] Status accelerations(double t, View v, View u, View u_rate,
                                      MutableView a) noexcept override;
   void close_accelerations(View v, View u, View u_rate, MutableView a) noexcept override;
+  void loop_accelerations(View v, MutableView a) noexcept override;
   [[nodiscard]] double closed_output(int output) noexcept override;
   void output_row(int output, MutableView row) noexcept override;
   void set_added_forces(View force) noexcept override;
@@ -79,12 +80,17 @@ class RigidWorkspace final : public Workspace {
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
   void find_free_entries() noexcept;
+  // Adds the dependent accelerations that the rows ask for at the kinematics' accelerations.
+  void add_dependent(const Arguments<double>& x, double* a) noexcept;
   void jacobian() noexcept;  // g_ and the position rows' φ at the kinematics' positions
   void coincidence_jacobian(const Coincidence& c) noexcept;
   void gradient_row(const Channel& c, const Gradient<S, double>& gradient,
                     MutableView row) const noexcept;
   // Adds the projection of a wrench on the speeds between a body and `stop` (Kinematics indices).
   void project(int body, const Wrench<S, double>& w, int stop, double* row) const noexcept;
+  // The part of the gradient of a curvature or strain that neither of its nodes has.
+  void project_on_link(const Channel& c, const Gradient<S, double>& gradient,
+                       double* row) const noexcept;
   template <class P>
   void sweep(const Constants<S, P>& c, const Point& x);  // dual evaluation with the current seeds
   void seed_point(const Point& x);
@@ -101,6 +107,8 @@ class RigidWorkspace final : public Workspace {
   std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
   StagedLU lu_, old_lu_;
   bool chosen_ = false;
+  bool driven_ = false;              // a row's velocity-level target is not zero
+  bool displacements_move_ = false;  // some row of G has a displacement of a beam
   // closed_q_ at closed_t_ is the closed pose that g_ and lu_ belong to; mass_known_: so do mass_, basis_, mass_basis_ and the factor reduced_.
   bool closed_ = false, mass_known_ = false;
   Status closed_status_ = Status::kOk;
@@ -111,7 +119,7 @@ class RigidWorkspace final : public Workspace {
   std::vector<double> weight_;
   double length_ = 1;  // characteristic length of the position tolerance
 
-  std::vector<double> q_, row_, zero_, bias_, particular_, force_, right_, added_;
+  std::vector<double> row_, target_rate_, zero_, bias_, particular_, force_, right_, added_;
   std::vector<double> basis_, mass_basis_, reduced_, reduced_force_;  // R and M R by columns, RᵀMR
 
   // dual evaluation, made at the first tangent()

@@ -38,7 +38,23 @@ class Paths {
   [[nodiscard]] Set body(int b) const {
     return b == kGround ? Set{} : of_body_[static_cast<size_t>(b)];
   }
-  [[nodiscard]] Set frame(int f) const { return body(body_of_frame(model_, f)); }
+  [[nodiscard]] Set frame(int f) const {
+    const int node = f < 0 ? -1 : model_.frames[static_cast<size_t>(f)].node;
+    return node >= 0 ? this->node(node) : body(body_of_frame(model_, f));
+  }
+  // Of a beam: the joints that carry its link and its displacements.
+  [[nodiscard]] Set node(int n) const {
+    const BeamNode& node = model_.nodes[static_cast<size_t>(n)];
+    Set s = body(model_.beams[static_cast<size_t>(node.beam)].body);
+    for (int dof : node.dof)
+      if (dof >= 0) s.push_back(dof);
+    std::sort(s.begin(), s.end());
+    return s;
+  }
+  [[nodiscard]] Set element(int e) const {
+    const int n = model_.elements[static_cast<size_t>(e)].node;
+    return unite(node(n), node(n + 1));
+  }
 
   // All speeds a channel's value or gradient depends on.
   [[nodiscard]] Set channel(const Channel& c) const {
@@ -53,11 +69,15 @@ class Paths {
         s.erase(std::unique(s.begin(), s.end()), s.end());
         return s;
       }
+      case ChannelKind::kCurvature:
+      case ChannelKind::kStrain:
+        return element(c.element);
       default:
         return unite(frame(c.frame_a), frame(c.frame_b));
     }
   }
-  // Speeds with a non-zero entry in the channel's gradient: what two bodies share cancels in relative channels.
+  // Speeds with a non-zero entry in the channel's gradient: what two bodies share cancels in relative channels, but not on nodes of beams, whose
+  // displacements do not turn with them.
   [[nodiscard]] Set gradient(const Channel& c) const {
     switch (c.kind) {
       case ChannelKind::kCoordinate:
@@ -67,8 +87,11 @@ class Paths {
       case ChannelKind::kAngularRate:
         return frame(c.frame_a);
       case ChannelKind::kGap:
-        return unite(frame(c.frame_a), frame(c.frame_b));
+      case ChannelKind::kCurvature:
+      case ChannelKind::kStrain:
+        return channel(c);
       default:
+        if (follows_node(model_, c)) return channel(c);
         return symmetric_difference(frame(c.frame_a), frame(c.frame_b));
     }
   }
@@ -107,6 +130,11 @@ int colour_columns(int n, const std::vector<const std::vector<Set>*>& equations,
 
 }  // namespace
 
+bool follows_node(const Model& m, const Channel& c) {
+  const auto follows = [&](int f) { return f >= 0 && m.frames[static_cast<size_t>(f)].node >= 0; };
+  return follows(c.frame_a) || follows(c.frame_b);
+}
+
 bool starts_coincidence(const Model& m, int row) {
   const int dim = m.space == SpaceKind::kPlanar ? 2 : 3;
   if (row + dim > m.n_rows()) return false;
@@ -114,7 +142,7 @@ bool starts_coincidence(const Model& m, int row) {
   for (int k = 0; k < dim; ++k) {
     const ConstraintRow& r = m.rows[static_cast<size_t>(row + k)];
     if (r.level != Level::kPosition || r.target != TargetKind::kConstant || r.constant >= 0 ||
-        r.channel.kind != ChannelKind::kGap || r.channel.axis != k ||
+        r.channel.kind != ChannelKind::kGap || r.channel.axis != k || follows_node(m, r.channel) ||
         r.channel.frame_a != first.frame_a || r.channel.frame_b != first.frame_b)
       return false;
   }
@@ -141,7 +169,7 @@ Structure::Structure(const Model& m) {
     }
   }
   mass_start.push_back(0);
-  for (int j = 0; j < m.nv; ++j) {
+  for (int j = 0; j < m.joint_nv(); ++j) {
     int count = 0;
     for (int k = j; k >= 0; k = dof_parent[static_cast<size_t>(k)]) ++count;
     mass_start.push_back(mass_start.back() + count);
@@ -156,15 +184,16 @@ Structure::Structure(const Model& m) {
   }
   g_pattern.value.assign(g_pattern.column.size(), 0.0);
 
-  in_coincidence.assign(m.rows.size(), 0);
   const int dim = m.space == SpaceKind::kPlanar ? 2 : 3;
-  for (int i = 0; i < m.n_rows(); ++i) {
-    if (in_coincidence[static_cast<size_t>(i)] || !starts_coincidence(m, i)) continue;
+  for (int i = 0; i < m.n_rows();) {
+    if (!starts_coincidence(m, i)) {
+      single_rows.push_back(static_cast<size_t>(i++));
+      continue;
+    }
     Coincidence c;
     c.row = i;
     c.frame_a = m.rows[static_cast<size_t>(i)].channel.frame_a;
     c.frame_b = m.rows[static_cast<size_t>(i)].channel.frame_b;
-    for (int k = 0; k < dim; ++k) in_coincidence[static_cast<size_t>(i + k)] = 1;
     const Set a = paths.frame(c.frame_a);
     const int begin = g_pattern.start[static_cast<size_t>(i)];
     for (int k = begin; k < g_pattern.start[static_cast<size_t>(i) + 1]; ++k) {
@@ -173,12 +202,14 @@ Structure::Structure(const Model& m) {
       (std::binary_search(a.begin(), a.end(), dof) ? c.on_a : c.on_b).push_back(entry);
     }
     coincidences.push_back(std::move(c));
+    i += dim;
   }
 
   // Equation r_i feels every clique (body path, element) that contains speed i.
   std::vector<Set> cliques;
   cliques.reserve(m.bodies.size() + m.rows.size() + m.forces.size() + m.actuators.size());
   for (int b = 0; b < m.n_bodies(); ++b) cliques.push_back(paths.body(b));
+  for (int e = 0; e < static_cast<int>(m.elements.size()); ++e) cliques.push_back(paths.element(e));
   for (const ConstraintRow& row : m.rows) cliques.push_back(paths.channel(row.channel));
   for (const ForceElement& f : m.forces) cliques.push_back(paths.channel(f.channel));
   for (const Actuator& a : m.actuators) cliques.push_back(paths.channel(a.channel));

@@ -11,6 +11,9 @@ namespace panto::rigid {
 // True where row i starts a coincidence of two points: rows for every axis in turn, kGap between the same frames, target zero.
 bool starts_coincidence(const Model& model, int row);
 
+// Whether a place of the channel follows a node of a beam.
+bool follows_node(const Model& model, const Channel& channel);
+
 // A coincidence and where its derivatives stand in G. Each entry is a speed on the way from one of the points to the body both hang on.
 struct Coincidence {
   struct Entry {
@@ -30,7 +33,7 @@ struct Structure {
   std::vector<std::vector<int>> row_dofs;  // constraint row -> speeds it involves, ascending
   RowMatrix g_pattern;
   std::vector<Coincidence> coincidences;
-  std::vector<char> in_coincidence;  // per row
+  std::vector<size_t> single_rows;  // those of no coincidence
 
   // Speeds on which each equation depends, and the colour (lane) of each speed.
   std::vector<std::vector<int>> r_dofs, y_dofs;

@@ -32,7 +32,13 @@ Result<std::vector<Row>> a02() {
         compare_with_reference("n_four_bar", overrides, fmt::format("n_four_bar_{}", n), kShare,
                                fmt::format("N = {}: ", n));
     if (!part.ok()) return part.diagnostics();
-    rows.insert(rows.end(), part->begin(), part->end());
+    for (Row row : *part) {
+      if (n == 40 && !row.reproduced())
+        row.note =
+            "probably round-off, magnified where 40 loops pass a singular position together "
+            "(README.md)";
+      rows.push_back(row);
+    }
   }
   return rows;
 }

@@ -1,0 +1,186 @@
+// Mass matrix of the beams (ERLS-4): what they add to the composite bodies of their links, the sparse block of the displacements with its factor,
+// and the coupling of displacements and joints.
+#pragma once
+
+#include <map>
+
+#include "panto/mechanics/rigid/kinematics.hpp"
+#include "panto/numerics/sparse_cholesky.hpp"
+
+namespace panto::erls {
+
+class BeamMass {
+ public:
+  explicit BeamMass(const Model& model)
+      : model_(&model),
+        joints_(static_cast<size_t>(model.joint_nv())),
+        elastic_(model.elastic.size()),
+        coupling_(joints_ * elastic_),
+        pattern_(pattern_of(model, element_entry_)),
+        block_(pattern_.size()),
+        factor_(static_cast<int>(elastic_), pattern_) {}
+
+  // Composite: mass, moment and inertia about the body's origin, world axes.
+  template <class Composite>
+  void evaluate(const rigid::Kinematics<Planar, double>& kin,
+                const rigid::Constants<Planar, double>& c, Composite* composite) noexcept {
+    for (double& e : coupling_) e = 0;
+    for (double& e : block_) e = 0;
+    const size_t first = model_->bodies.size() + 1;
+    for (size_t i = 0; i < kin.node.size(); ++i) {
+      const double mass = c.beams.nodes[i].mass, inertia = c.beams.nodes[i].inertia;
+      if (mass == 0 && inertia == 0) continue;
+      const BeamNode& n = model_->nodes[i];
+      const int link = model_->beams[static_cast<size_t>(n.beam)].body;
+      const Vec2<double> d = kin.body[first + i].d;
+      Composite& o = composite[link];
+      o.mass += mass;
+      o.moment += mass * d;
+      o.inertia += mass * dot(d, d) + inertia;
+      couple(kin, n.dof[0], link, {mass, 0}, -mass * d.y);
+      couple(kin, n.dof[1], link, {0, mass}, mass * d.x);
+      couple(kin, n.dof[2], link, {0, 0}, inertia);
+      add_diagonal(n.dof[0], mass);
+      add_diagonal(n.dof[1], mass);
+      add_diagonal(n.dof[2], inertia);
+    }
+    const int* entry = element_entry_.data();
+    for (const ElementConstants<double>& e : c.beams.elements) {
+      element(kin, c, e, entry, composite);
+      entry += kEntries;
+    }
+  }
+
+  // y += what is beyond the joints' own block; y of the displacements is set. `still`: those of x are zero.
+  void multiply(const double* x, double* y, bool still) const noexcept {
+    const double* u = x + joints_;
+    double* out = y + joints_;
+    for (size_t k = 0; k < elastic_; ++k) {
+      const double* row = &coupling_[k * joints_];
+      double sum = 0;
+      for (size_t j = 0; j < joints_; ++j) sum += row[j] * x[j];
+      out[k] = sum;
+    }
+    if (still) return;
+    for (size_t k = 0; k < elastic_; ++k)
+      for (size_t j = 0; j < joints_; ++j) y[j] += coupling_[k * joints_ + j] * u[k];
+    for (size_t k = 0; k < block_.size(); ++k) {
+      const auto [i, j] = pattern_[k];
+      out[i] += block_[k] * u[j];
+      if (i != j) out[j] += block_[k] * u[i];
+    }
+  }
+
+  // Block of the displacements: its factor, false where it is not positive definite; x <- its inverse times x.
+  [[nodiscard]] bool factorise(double tolerance) noexcept {
+    return factor_.factor(block_.data(), tolerance);
+  }
+  void solve(double* x) const noexcept { factor_.solve(x); }
+
+  void dense(Eigen::MatrixXd& m) const {
+    const auto n = static_cast<Eigen::Index>(joints_);
+    for (size_t k = 0; k < elastic_; ++k) {
+      const auto row = n + static_cast<Eigen::Index>(k);
+      for (size_t j = 0; j < joints_; ++j)
+        m(row, static_cast<Eigen::Index>(j)) = m(static_cast<Eigen::Index>(j), row) =
+            coupling_[k * joints_ + j];
+    }
+    place_block(n, m);
+  }
+  // The block of the displacements in a matrix that is zero there, from row and column `first`.
+  void place_block(Eigen::Index first, Eigen::MatrixXd& m) const noexcept {
+    for (size_t k = 0; k < block_.size(); ++k) {
+      const auto [i, j] = pattern_[k];
+      m(first + i, first + j) = m(first + j, first + i) = block_[k];
+    }
+  }
+
+ private:
+  using Kin = rigid::Kinematics<Planar, double>;
+
+  static constexpr int kEntries = 21;  // lower triangle of an element's matrix, by rows
+
+  // Lower triangle of the block: all diagonal entries, then what elements add; `entry`: where each entry of each element stands, -1: nowhere.
+  static std::vector<std::pair<int, int>> pattern_of(const Model& m, std::vector<int>& entry) {
+    std::vector<std::pair<int, int>> pattern;
+    std::map<std::pair<int, int>, int> known;
+    const auto place = [&](int i, int j) {
+      const auto [at, fresh] =
+          known.try_emplace({std::max(i, j), std::min(i, j)}, static_cast<int>(pattern.size()));
+      if (fresh) pattern.push_back(at->first);
+      return at->second;
+    };
+    for (int i = 0; i < static_cast<int>(m.elastic.size()); ++i) place(i, i);
+    for (const BeamSpan& e : m.elements) {
+      const auto dof = [&](int i) {
+        return m.nodes[static_cast<size_t>(e.node + i / 3)].dof[static_cast<size_t>(i % 3)];
+      };
+      for (int i = 0; i < 6; ++i)
+        for (int j = 0; j <= i; ++j)
+          entry.push_back(
+              dof(i) < 0 || dof(j) < 0 ? -1 : place(dof(i) - m.joint_nv(), dof(j) - m.joint_nv()));
+    }
+    return pattern;
+  }
+  void add_diagonal(int dof, double value) noexcept {
+    if (dof >= 0) block_[static_cast<size_t>(dof) - joints_] += value;
+  }
+  // Wrench on the link per unit acceleration of a displacement, projected on the joints that carry the link.
+  void couple(const Kin& kin, int dof, int link, const Vec2<double>& f, double n) noexcept {
+    if (dof < 0) return;
+    double* row = &coupling_[static_cast<size_t>(dof - static_cast<int>(joints_)) * joints_];
+    for (int b = link; b != kGround;) {
+      const Joint& j = model_->joints[static_cast<size_t>(b)];
+      for (int k = j.v; k < j.v + j.nv; ++k) {
+        const auto& s = kin.column[static_cast<size_t>(k)];
+        row[k] += s.w * n + dot(s.v, f);
+      }
+      n += moment(kin.body[static_cast<size_t>(b + 1)].d, f);
+      b = j.parent;
+    }
+  }
+
+  // In link axes, v and ω of the link, w = T u̇: c = E v + s ω + w, momentum of w per ω: h = M s + G d.
+  template <class Composite>
+  void element(const Kin& kin, const rigid::Constants<Planar, double>& c,
+               const ElementConstants<double>& e, const int* entry, Composite* composite) noexcept {
+    const auto& link = kin.body[static_cast<size_t>(e.body)];
+    const auto at = static_cast<size_t>(e.node_a);
+    const BeamMatrices<double>& m = e.matrices;
+    BeamVector<double> u = BeamVector<double>::Zero();
+    if (e.terms == LinkTerms::kComplete)
+      for (int k = 0; k < 2; ++k) {
+        const NodeState<double>& s = kin.node[at + static_cast<size_t>(k)];
+        u.segment<3>(3 * k) << s.u.x, s.u.y, s.turn;
+      }
+    const BeamVector<double> d = to_local(link.R, u);
+    BeamVector<double> s;
+    s << d[1], c.beams.nodes[at].x - d[0], 1, d[4], c.beams.nodes[at + 1].x - d[3], 1;
+    const BeamVector<double> gd = m.G * d, ms = m.M * s, h = ms + gd;
+    Composite& o = composite[e.body - 1];
+    o.mass += e.mass;
+    o.moment += rotate(link.R, Vec2<double>{h[1] + h[4], -(h[0] + h[3])});
+    o.inertia += s.dot(ms) + 2 * s.dot(gd) + d.dot(m.M_translation * d);
+    const BeamMatrix<double> mass = to_global(link.R, m.M);
+    const BeamVector<double> turning = to_global(link.R, h);
+    for (int i = 0; i < 6; ++i) {
+      const int row =
+          model_->nodes[at + static_cast<size_t>(i / 3)].dof[static_cast<size_t>(i % 3)];
+      if (row >= 0)
+        couple(kin, row, e.body - 1, {mass(i, 0) + mass(i, 3), mass(i, 1) + mass(i, 4)},
+               turning[i]);
+      for (int j = 0; j <= i; ++j, ++entry)
+        if (*entry >= 0) block_[static_cast<size_t>(*entry)] += mass(i, j);
+    }
+  }
+
+  const Model* model_;
+  size_t joints_, elastic_;
+  std::vector<double> coupling_;              // rows: displacements
+  std::vector<int> element_entry_;            // kEntries per element
+  std::vector<std::pair<int, int>> pattern_;  // of block_, in displacements
+  std::vector<double> block_;
+  SparseCholesky factor_;
+};
+
+}  // namespace panto::erls
