@@ -56,7 +56,7 @@ class BeamMass {
     const double* u = x + joints_;
     double* out = y + joints_;
     for (size_t k = 0; k < elastic_; ++k) {
-      const double* row = &coupling_[k * joints_];
+      const double* row = coupling_.data() + k * joints_;
       double sum = 0;
       for (size_t j = 0; j < joints_; ++j) sum += row[j] * x[j];
       out[k] = sum;
@@ -128,7 +128,7 @@ class BeamMass {
   // Wrench on the link per unit acceleration of a displacement, projected on the joints that carry the link.
   void couple(const Kin& kin, int dof, int link, const Vec2<double>& f, double n) noexcept {
     if (dof < 0) return;
-    double* row = &coupling_[static_cast<size_t>(dof - static_cast<int>(joints_)) * joints_];
+    double* row = coupling_.data() + static_cast<size_t>(dof - static_cast<int>(joints_)) * joints_;
     for (int b = link; b != kGround;) {
       const Joint& j = model_->joints[static_cast<size_t>(b)];
       for (int k = j.v; k < j.v + j.nv; ++k) {
