@@ -148,12 +148,17 @@ Result<Model> Compiler::run() {
   if (expansion_stopped_) return diagnostics_;  // what is there is not what was meant
   assign_theta();
   model_.gravity = numbers<3>(At(root_)["gravity"], dim::kAcceleration, {"x", "y", "z"});
+  if (const At rotating = At(root_)["rotating"]; rotating && rotating.node->table() != nullptr) {
+    model_.rotation_rate = number(rotating["rate"], dim::kFrequency);
+    model_.rotation_setting = number(rotating["setting"], dim::kNone);
+  }
   tree();
   bodies();
   frames();
   joint_frames();
   loops();
   elastic_layout();
+  ancf_layout();
   drivers();
   following_ = true;
   forces();
@@ -165,6 +170,7 @@ Result<Model> Compiler::run() {
   preferred();
   run_defaults();
   warn_about_massless();
+  check_rotation();
 
   for (size_t i = 0; i < overrides_.size(); ++i) {
     if (override_used_[i]) continue;
@@ -180,12 +186,27 @@ Result<Model> Compiler::run() {
   return {std::move(model_), diagnostics_};
 }
 
+// Only the inertia of ANCF beams is worked out in a turning frame.
+void Compiler::check_rotation() {
+  if (model_.rotation_rate < 0) return;
+  const At at = At(root_)["rotating"];
+  if (!model_.nodes.empty())
+    error(405, at, "beams of small deformation do not feel a turning ground; use \"ancf\"");
+  for (const Body& b : model_.bodies)
+    if (!b.solids.empty())
+      return error(405, at,
+                   fmt::format("rigid bodies with mass, such as \"{}\", do not feel a turning "
+                               "ground; put lumped masses on an ANCF beam",
+                               b.name));
+}
+
 void Compiler::warn_about_massless() {
   // A subtree without mass at the end of a branch makes the mass matrix singular.
   const size_t n = model_.bodies.size();
   std::vector<bool> has_mass(n, false);
   for (size_t i = n; i-- > 0;) {
-    if (!model_.bodies[i].solids.empty() || beam_of(static_cast<int>(i)) >= 0) has_mass[i] = true;
+    if (!model_.bodies[i].solids.empty() || beam_of(static_cast<int>(i)) >= 0 ||
+        ancf_of(static_cast<int>(i)) >= 0) has_mass[i] = true;
     const int parent = model_.joints[i].parent;
     if (has_mass[i] && parent >= 0) has_mass[static_cast<size_t>(parent)] = true;
   }

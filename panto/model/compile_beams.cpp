@@ -36,7 +36,7 @@ struct Compiler::Connection {
 
 int Compiler::beam_of(int body) const {
   for (size_t i = 0; i < model_.beams.size(); ++i)
-    if (model_.beams[i].body == body) return static_cast<int>(i);
+    if (model_.beams[i].body == body && !model_.beams[i].ancf()) return static_cast<int>(i);
   return -1;
 }
 
@@ -140,12 +140,13 @@ std::vector<Slot> Compiler::beam_nodes(const At& at, Slot length) {
   return x;
 }
 
-void Compiler::beam(const At& at, Body& out, int body_index, const std::string& name) {
+// What beams of all kinds have: length, section, material and nodes; false: reported.
+bool Compiler::beam_material(const At& at, int body_index, const std::string& name, Beam& b,
+                             std::vector<Slot>& x) {
   for (const char* key :
        {"mass", "com", "inertia", "bar", "point_mass", "box", "cylinder", "sphere"})
     if (const At other = At(*at.item)[key])
       error(115, other, "a beam carries masses at its nodes only; use its key \"lumped\"");
-  Beam b;
   b.name = name;
   b.body = body_index;
   b.loc = at.loc();
@@ -157,6 +158,26 @@ void Compiler::beam(const At& at, Body& out, int body_index, const std::string& 
   b.mass = mass.mass;
   b.density = mass.density;
   if (b.mass >= 0 && !(value(b.mass) > 0)) error(304, at["mass"], "must be positive");
+  if (b.length >= 0) x = beam_nodes(at, b.length);
+  return section && b.youngs_modulus >= 0 && (b.mass >= 0 || b.density >= 0) && !x.empty() &&
+         body_index >= 0;
+}
+
+// Names exist even if the beam does not, so that one slip gives one message.
+int Compiler::beam_frame(const At& at, int body_index, const std::string& name,
+                         const std::string& suffix, Slot x) {
+  Frame f;
+  f.name = fmt::format("{}.{}", name, suffix);
+  f.body = body_index;
+  f.position[0] = x;
+  add_frame(std::move(f), at);
+  return static_cast<int>(model_.frames.size()) - 1;
+}
+
+void Compiler::beam(const At& at, Body& out, int body_index, const std::string& name) {
+  Beam b;
+  std::vector<Slot> x;
+  const bool good = beam_material(at, body_index, name, b, x);
   if (const At damping = at["damping"]) {
     b.alpha = number(damping["alpha"], dim::kFrequency, Sign::kNotNegative);
     b.beta = number(damping["beta"], dim::kTime, Sign::kNotNegative);
@@ -164,41 +185,34 @@ void Compiler::beam(const At& at, Body& out, int body_index, const std::string& 
   b.first_terms = at["terms"].text() != nullptr && *at["terms"].text() == "first";
   b.stiffening = at["strain"].text() != nullptr && *at["strain"].text() == "stiffening";
   b.rotary = at["rotary"].flag(false);
-  std::vector<Slot> x;
-  if (b.length >= 0) x = beam_nodes(at, b.length);
-  const bool good = section && b.youngs_modulus >= 0 && (b.mass >= 0 || b.density >= 0) &&
-                    !x.empty() && body_index >= 0;
   b.first_node = static_cast<int>(model_.nodes.size());
   b.nodes = static_cast<int>(x.size());
-  // Names exist even if the beam does not, so that one slip gives one message.
-  const auto frame = [&](const std::string& suffix, Slot position) {
-    Frame f;
-    f.name = fmt::format("{}.{}", name, suffix);
-    f.body = body_index;
-    f.position[0] = position;
-    add_frame(std::move(f), at);
-    return static_cast<int>(model_.frames.size()) - 1;
-  };
-  frame("start", -1);
-  frame("end", b.length);
+  beam_frame(at, body_index, name, "start", -1);
+  beam_frame(at, body_index, name, "end", b.length);
   const int index = static_cast<int>(model_.beams.size());
   for (size_t i = 0; i < x.size(); ++i) {
     BeamNode n;
     n.name = fmt::format("{}.n{}", name, i + 1);
     n.beam = index;
     n.x = x[i];
-    n.frame = frame(fmt::format("n{}", i + 1), i == 0 ? -1 : x[i]);
+    n.frame =
+        beam_frame(at, body_index, name, fmt::format("n{}", i + 1), i == 0 ? -1 : x[i]);
     if (good) model_.nodes.push_back(std::move(n));
   }
   if (!good) return;
   out.loc = at.item->node->loc;
-  lumped(at["lumped"], b);
+  std::vector<NodeMass> masses;
+  for (int i = 0; i < b.nodes; ++i) {
+    BeamNode& n = model_.nodes[static_cast<size_t>(b.first_node + i)];
+    masses.push_back({&n.mass, &n.inertia});
+  }
+  lumped(at["lumped"], masses);
   for (int i = 0; i + 1 < b.nodes; ++i) model_.elements.push_back({index, b.first_node + i});
   if (at["zeroed"]) zeroed_[index] = at["zeroed"].node;
   model_.beams.push_back(std::move(b));
 }
 
-void Compiler::lumped(const At& at, const Beam& b) {
+void Compiler::lumped(const At& at, const std::vector<NodeMass>& nodes) {
   for (size_t i = 0; i < at.size(); ++i) {
     const At entry = at.element(i, std::to_string(i));
     if (entry.node->table() == nullptr) continue;  // reported by validate
@@ -207,30 +221,30 @@ void Compiler::lumped(const At& at, const Beam& b) {
     const Slot mass = number(entry["mass"], dim::kMass, Sign::kNotNegative),
                inertia = number(entry["inertia"], dim::kInertia, Sign::kNotNegative);
     if (written == nullptr) continue;
-    if (*written < 1 || *written > b.nodes) {
-      error(413, which, fmt::format("the beam has the nodes 1 to {}", b.nodes));
+    if (*written < 1 || *written > static_cast<std::int64_t>(nodes.size())) {
+      error(413, which, fmt::format("the beam has the nodes 1 to {}", nodes.size()));
       continue;
     }
-    BeamNode& n = model_.nodes[static_cast<size_t>(b.first_node + *written - 1)];
-    if (n.mass >= 0 || n.inertia >= 0) {
+    const NodeMass& n = nodes[static_cast<size_t>(*written - 1)];
+    if (*n.mass >= 0 || *n.inertia >= 0) {
       error(413, which, fmt::format("node {} has a mass already", *written));
       continue;
     }
-    n.mass = mass;
-    n.inertia = inertia;
+    *n.mass = mass;
+    *n.inertia = inertia;
   }
 }
 
 // Which displacements are coordinates.
 void Compiler::elastic_layout() {
-  followers_.assign(model_.frames.size(), kNoFrame);
-  if (model_.beams.empty()) return;
+  if (model_.nodes.empty()) return;
   elastic_group_.resize(3 * model_.nodes.size());
   for (size_t i = 0; i < elastic_group_.size(); ++i) elastic_group_[i] = static_cast<int>(i);
   elastic_hold_.assign(elastic_group_.size(), NodeHold::kFree);
   for (int b = 0; b < model_.n_bodies(); ++b)
     if (beam_of(b) < 0) own_frame(b);  // the check of the placement looks at rigid bodies
   for (const auto& [item, index] : placed_joints_) {
+    if (ancf_joints_.contains(item->name)) continue;
     const FileJoint& file_joint = model_.file_joints[static_cast<size_t>(index)];
     const Joint &first = model_.joints[static_cast<size_t>(file_joint.first)],
                 &last = model_.joints[static_cast<size_t>(file_joint.first + file_joint.count - 1)];
@@ -323,7 +337,11 @@ void Compiler::connect(const Connection& c) {
 void Compiler::place_links() {
   int wanted = model_.joint_nv(), placed = 0;
   for (const ConstraintRow& row : model_.rows)
-    wanted -= row.level == Level::kPosition && row.target == TargetKind::kConstant ? 1 : 0;
+    wanted -= row.level == Level::kPosition && row.target == TargetKind::kConstant &&
+                      ancf_of(frame_body(row.channel.frame_a)) < 0 &&
+                      ancf_of(frame_body(row.channel.frame_b)) < 0
+                  ? 1
+                  : 0;
   for (const auto& [index, list] : zeroed_) {
     const Beam& b = model_.beams[static_cast<size_t>(index)];
     const auto* entries = list->array();
@@ -413,13 +431,16 @@ void Compiler::name_displacements() {
 
 // The twin of a place on a beam that follows the node there.
 int Compiler::following(int frame, const At& at) {
-  if (beam_of(frame_body(frame)) < 0) return frame;
+  const bool large = ancf_of(frame_body(frame)) >= 0;
+  if (!large && beam_of(frame_body(frame)) < 0) return frame;
+  if (model_.frames[static_cast<size_t>(frame)].node >= 0) return frame;
   if (followers_.size() <= static_cast<size_t>(frame))
     followers_.resize(model_.frames.size(), kNoFrame);
   const int known = followers_[static_cast<size_t>(frame)];
   if (known >= 0) return known;
   Frame f = model_.frames[static_cast<size_t>(frame)];
-  f.node = node_at(frame, false);
+  const int node = large ? ancf_node_at(frame, false) : node_at(frame, false);
+  f.node = large && node >= 0 ? model_.section_carrier(node) : node;
   if (f.node < 0) {
     error(412, at,
           fmt::format("place \"{}\" is at no node of the beam; add its position to the beam's "
@@ -460,7 +481,7 @@ std::optional<Channel> Compiler::joint_channel(const At& at, bool needs_value) {
 std::optional<Channel> Compiler::displacement_channel(const At& at) {
   const int frame = rigid_place(at["of"]);
   if (frame == kNoFrame) return std::nullopt;
-  if (beam_of(frame_body(frame)) < 0) {
+  if (beam_of(frame_body(frame)) < 0 && ancf_of(frame_body(frame)) < 0) {
     error(405, at["of"], "only places on beams are displaced");
     return std::nullopt;
   }
@@ -490,6 +511,10 @@ std::optional<Channel> Compiler::beam_channel(const At& at, ChannelKind kind) {
     if (!body_index_.contains(*name) || diagnostics_.ok())
       error(205, at["of"],
             fmt::format("beam \"{}\" not found{}", *name, did_you_mean(*name, known)));
+    return std::nullopt;
+  }
+  if (it->ancf()) {
+    error(405, at["of"], "curvature and strain are measured on beams of small deformation");
     return std::nullopt;
   }
   if (!(value(c.x) >= 0 && value(c.x) <= value(it->length) * (1 + kSamePlace))) {

@@ -46,6 +46,9 @@ void Compiler::bodies() {
     if (const At b = At(items[i])["beam"]; b && b.node->table() != nullptr && planar_) {
       beam(b, out, index, items[i].name);
     }
+    if (const At b = At(items[i])["ancf"]; b && b.node->table() != nullptr && planar_) {
+      ancf(b, out, index, items[i].name);
+    }
   }
 }
 
@@ -177,6 +180,7 @@ void Compiler::bar(const At& at, Body& out, int body_index, const std::string& n
 }
 
 void Compiler::frames() {
+  finish_axis_frames();
   for (Item& item : items_["frame"]) {
     const At at(item);
     if (!name_ok(item)) continue;

@@ -93,6 +93,7 @@ struct Dof {
 };
 
 inline constexpr int kNoFrame = -2;
+inline constexpr int kHeld = -2;  // a coordinate of an ANCF node that a joint holds
 
 class Compiler {
  public:
@@ -107,6 +108,7 @@ class Compiler {
   bool name_ok(const Item& item);  // characters and uniqueness within the kind; reports
   void top_level();
   void warn_about_massless();
+  void check_rotation();
 
   // --- compile_repeat.cpp
   void expand_items();
@@ -176,9 +178,16 @@ class Compiler {
 
   // --- compile_beams.cpp
   void beam(const At& at, Body& out, int body_index, const std::string& name);
+  bool beam_material(const At& at, int body_index, const std::string& name, Beam& b,
+                     std::vector<Slot>& x);
+  int beam_frame(const At& at, int body_index, const std::string& name, const std::string& suffix,
+                 Slot x);
   bool beam_section(const At& at, Beam& out);
   std::vector<Slot> beam_nodes(const At& at, Slot length);
-  void lumped(const At& at, const Beam& out);
+  struct NodeMass {
+    Slot *mass, *inertia;
+  };
+  void lumped(const At& at, const std::vector<NodeMass>& nodes);
   void elastic_layout();
   struct Connection;
   void connect(const Connection& c);
@@ -191,6 +200,20 @@ class Compiler {
   std::optional<Channel> joint_channel(const At& at, bool needs_value);
   std::optional<Channel> displacement_channel(const At& at);
   std::optional<Channel> beam_channel(const At& at, ChannelKind kind);
+
+  // --- compile_ancf.cpp
+  void ancf(const At& at, Body& out, int body_index, const std::string& name);
+  [[nodiscard]] bool is_ancf(int file_body) const;
+  [[nodiscard]] int ancf_of(int body) const;  // beam of large deformation, -1: none
+  [[nodiscard]] int ancf_node_at(int frame, bool on_axis) const;
+  void finish_axis_frames();
+  void ancf_joint(const Item& item, Joint& joint, int body);
+  void perpendicular_sections();
+  void ancf_layout();
+  void initial_rate(int beam, const At& at);
+  [[nodiscard]] std::optional<Channel> ancf_joint_channel(const std::string& name) const;
+  [[nodiscard]] std::vector<Expression::Instruction> combined(Expression::Op op, Slot a,
+                                                              Slot b) const;
 
   // --- compile_shapes.cpp
   void shapes(const Item& item, Body& out);
@@ -301,6 +324,14 @@ class Compiler {
   std::vector<int> followers_;         // frame -> its twin that follows a node
   std::map<int, const Node*> zeroed_;  // beam -> its list
   bool following_ = false;             // places on beams follow their nodes
+
+  struct AncfJoint {
+    int section = -1, parent = -1;  // frames
+    int node = -1;
+  };
+  TextMap<AncfJoint> ancf_joints_;
+  std::map<int, At> ancf_at_;                          // beam -> its table
+  std::vector<std::pair<int, int>> ancf_axis_frames_;  // frame, node
 
   struct Carrier {  // what force_of can name
     std::string kind;

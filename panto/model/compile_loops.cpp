@@ -26,6 +26,7 @@ void Compiler::loops() {
     group.loc = item.node->loc;
     loop(item, group);
   }
+  perpendicular_sections();
 }
 
 void Compiler::loop(const Item& item, ConstraintGroup& group) {
@@ -127,6 +128,9 @@ void Compiler::gear(const At& at, int group) {
     return;
   }
   if (!a || !b || ratio < 0) return;
+  for (const auto& [channel, where] : {std::pair{&*a, &first}, {&*b, &second}})
+    if (channel->kind != ChannelKind::kCoordinate)
+      return error(208, *where, "the joint of a beam of large deformation has no coordinate");
   std::vector<Expression::Instruction> minus = model_.slots[static_cast<size_t>(ratio)].code();
   minus.push_back({Expression::Op::kNeg});
   ConstraintRow row;
@@ -192,6 +196,10 @@ void Compiler::sort_rows() {
     rows.push_back(model_.rows[static_cast<size_t>(order[i])]);
   }
   model_.rows = std::move(rows);
+  for (ConstraintRow& row : model_.rows)
+    for (const int frame : {row.channel.frame_a, row.channel.frame_b})
+      if (row.channel.kind == ChannelKind::kAngle && ancf_of(frame_body(frame)) >= 0)
+        row.channel.within_turn = true;
   for (ConstraintGroup& group : model_.groups) {
     for (int& row : group.rows) row = place[static_cast<size_t>(row)];
   }

@@ -25,7 +25,8 @@ int Compiler::frame_body(int frame) const {
 
 int Compiler::place(const At& at) {
   const int frame = rigid_place(at);
-  return following_ && frame >= 0 ? following(frame, at) : frame;
+  const bool follow = following_ || ancf_of(frame_body(frame)) >= 0;
+  return follow && frame >= 0 ? following(frame, at) : frame;
 }
 
 int Compiler::rigid_place(const At& at) {
@@ -116,6 +117,13 @@ std::optional<Dof> Compiler::coordinate(const At& at, const std::string& name) {
     if (it->second.dof < 0) return std::nullopt;  // its joint is reported
     return it->second;
   }
+  if (ancf_joints_.contains(name)) {
+    error(208, at,
+          fmt::format("joint \"{}\" of a beam of large deformation has no coordinate; the beam starts "
+                      "straight, with \"angle\" and \"rate\" of its table",
+                      name));
+    return std::nullopt;
+  }
   if (const auto it = joint_coordinates_.find(name); it != joint_coordinates_.end()) {
     std::string list;
     for (const std::string& c : it->second)
@@ -133,6 +141,8 @@ std::optional<Dof> Compiler::coordinate(const At& at, const std::string& name) {
 }
 
 std::optional<Channel> Compiler::coordinate_channel(const At& at, bool needs_value) {
+  if (at.text() != nullptr)
+    if (const auto turning = ancf_joint_channel(*at.text())) return turning;
   const auto dof = coordinate(at);
   if (!dof) return std::nullopt;
   if (dof->rate_only && needs_value) {

@@ -215,12 +215,14 @@ void Compiler::add_joint(const Item& item, int parent, int child) {
   const std::string type = type_of(item);
   const bool slides = type == "prismatic";
   const auto direction = axis(at["axis"], slides ? kX : kZ);
-  const std::vector<Primitive> parts = chain(type, planar_, direction.value_or(kZ));
+  const bool ancf = is_ancf(child);  // its nodes move, not its body
+  const std::vector<Primitive> parts =
+      ancf ? chain("weld", planar_, kZ) : chain(type, planar_, direction.value_or(kZ));
 
   FileJoint file_joint{item.name, type, static_cast<int>(model_.joints.size()),
                        static_cast<int>(parts.size()), item.node->loc};
   const int spec_index = static_cast<int>(model_.file_joints.size());
-  int carrier = parent >= 0 ? final_body_[static_cast<size_t>(parent)] : kGround;
+  int carrier = parent >= 0 && !ancf ? final_body_[static_cast<size_t>(parent)] : kGround;
   const int first_q = model_.nq, first_v = model_.nv;
   for (size_t i = 0; i < parts.size(); ++i) {
     const Primitive& part = parts[i];
@@ -248,7 +250,12 @@ void Compiler::add_joint(const Item& item, int parent, int child) {
     model_.bodies.push_back(std::move(b));
   }
   final_body_[static_cast<size_t>(child)] = carrier;
-  name_coordinates(item, true, first_v, first_q);
+  if (ancf) {
+    joint_index_.emplace(item.name, spec_index);
+    joint_coordinates_[item.name];
+  } else {
+    name_coordinates(item, true, first_v, first_q);
+  }
   placed_joints_.emplace_back(&item, spec_index);
   model_.file_joints.push_back(std::move(file_joint));
 }
@@ -326,6 +333,10 @@ void Compiler::joint_frames() {
     const FileJoint& file_joint = model_.file_joints[static_cast<size_t>(index)];
     Joint& first = model_.joints[static_cast<size_t>(file_joint.first)];
     Joint& last = model_.joints[static_cast<size_t>(file_joint.first + file_joint.count - 1)];
+    if (const int body = file_joint.first; ancf_of(body) >= 0) {
+      ancf_joint(*item, first, body);
+      continue;
+    }
     first.parent_frame = frame_at(at["parent"]);
     last.child_frame = frame_at(at["child"]);
     const At range = at["range"];

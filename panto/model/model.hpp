@@ -12,6 +12,8 @@
 #include "panto/base/expression.hpp"
 #include "panto/base/signal.hpp"
 #include "panto/base/units.hpp"
+#include "panto/elements/ancf_cable.hpp"
+#include "panto/elements/ancf_shear.hpp"
 #include "panto/model/shape.hpp"
 #include "panto/model/spec.hpp"
 
@@ -28,8 +30,8 @@ struct Frame {
   int body = kGround;
   std::array<Slot, 3> position{-1, -1, -1};
   std::array<Slot, 3> rotation{-1, -1, -1};
-  int node =
-      -1;  // of a beam: follows this node, not the link; position and rotation are still those on the undeformed link
+  // Of a beam: follows this carrier, not the link (Model::section_carrier); position and rotation are still those on the undeformed link.
+  int node = -1;
   [[nodiscard]] bool has_position() const {
     return position[0] >= 0 || position[1] >= 0 || position[2] >= 0;
   }
@@ -84,9 +86,11 @@ struct FileJoint {
   Loc loc;
 };
 
-// ---- beams (ERLS) -----------------------------------------------------------------------------------------------------
-// A beam is a planar body that bends: its body in the tree is a massless rigid link along x, its nodes move with the link and by elastic
-// displacements in ground axes, which are coordinates after those of the joints (theory: ERLS-1).
+// ---- beams -----------------------------------------------------------------------------------------------------
+// A planar body that bends; its body in the tree is a massless rigid link along x. Small deformation (ERLS): the nodes move with the link and by
+// elastic displacements in ground axes, which are coordinates after those of the joints (ERLS-1). Large deformation (ANCF): the link is fixed to the ground where the
+// undeformed beam lies, positions and gradients of the nodes are coordinates, counted from the undeformed beam in its axes (ANCF-1).
+enum class BeamKind : std::uint8_t { kErls, kAncfShear, kAncfCable };
 enum class SectionKind : std::uint8_t { kCircle, kTube, kRectangle, kGiven };
 enum class NodeHold : std::uint8_t {
   kFree,    // a coordinate, its own or shared with another beam
@@ -104,10 +108,21 @@ struct BeamNode {
   std::array<NodeHold, 3> hold{};
   Slot mass = -1, inertia = -1;  // lumped
 };
+struct AncfNode {
+  std::string name;  // "arm.n2"
+  int beam = -1;
+  Slot x = -1;     // along the undeformed beam
+  int frame = -1;  // place of the node on it
+  // Speed indices of r, ∂r/∂x and ∂r/∂y (only beams with shear), in the axes of the undeformed beam; -1: held as they are there.
+  std::array<int, 2> place{-1, -1}, axis{-1, -1}, section{-1, -1};
+  Slot mass = -1, inertia = -1;  // lumped
+};
 struct Beam {
   std::string name;
+  BeamKind kind = BeamKind::kErls;
   int body = -1;
-  int first_node = 0, nodes = 0;  // in Model::nodes; an element between each and the next
+  int first_node = 0,
+      nodes = 0;  // in Model::nodes or ancf_nodes; an element between each and the next
   SectionKind section = SectionKind::kCircle;
   // kCircle: diameter. kTube: outer, inner diameter. kRectangle: width, height in the plane. kGiven: area, second moment.
   std::array<Slot, 2> numbers{-1, -1};
@@ -117,13 +132,17 @@ struct Beam {
   bool first_terms = false;      // inertia without products with the displacements
   bool stiffening = false;       // bending shortens
   bool rotary = false;           // rotary inertia of the section
+  Slot poissons_ratio = -1, shear_factor = -1;  // kAncfShear; factor absent: 5/6
+  AncfLaw law = AncfLaw::kSplit;
+  CableCurvature curvature = CableCurvature::kPerUnstretchedLength;
   Loc loc;
+  [[nodiscard]] bool ancf() const { return kind != BeamKind::kErls; }
 };
 struct BeamSpan {  // an element: from its node to the next
   int beam = -1, node = -1;
 };
 struct ElasticCoordinate {
-  bool angular = false;
+  bool angular = false;  // also a gradient
 };
 
 // ---- channels: a scalar quantity, written once, used as constraint, spring, actuator, sensor, output ----------------------
@@ -152,6 +171,7 @@ struct Channel {
   int element = -1;               // kCurvature, kStrain: index into Model::elements
   Slot x = -1, height = -1;  // kCurvature, kStrain: point along the beam, kStrain: above its axis
   bool angular = false;      // value is an angle (for units and wrapping)
+  bool within_turn = false;  // kAngle of an ANCF section or axis: known up to whole turns
 };
 struct Term {
   int dof = -1;
@@ -293,6 +313,8 @@ struct Model {
   std::vector<ParameterInfo> parameters;  // θ
   std::vector<Expression> slots;          // slot value = expression of θ
   std::array<Slot, 3> gravity{-1, -1, -1};
+  // The ground turns at a constant rate; the axis passes through its origin, at the angle `setting` from z towards y. Absent: it stands.
+  Slot rotation_rate = -1, rotation_setting = -1;
 
   std::vector<Body> bodies;  // body i hangs on joint i
   std::vector<Joint> joints;
@@ -301,6 +323,8 @@ struct Model {
   std::vector<Beam> beams;
   std::vector<BeamNode> nodes;
   std::vector<BeamSpan> elements;
+  std::vector<AncfNode> ancf_nodes;
+  std::vector<BeamSpan> ancf_elements;
   std::vector<ElasticCoordinate> elastic;                  // the last coordinates and speeds
   std::vector<std::string> coordinate_names, speed_names;  // nq, nv
   std::vector<Limits> limits;                              // per speed index
@@ -328,6 +352,19 @@ struct Model {
   [[nodiscard]] int nu() const { return static_cast<int>(inputs.size()); }
   [[nodiscard]] int n_rows() const { return static_cast<int>(rows.size()); }
   [[nodiscard]] int n_bodies() const { return static_cast<int>(bodies.size()); }
+  // What moves like a body besides those of the tree: the sections of all nodes, each with a twin along the axis for ANCF nodes.
+  [[nodiscard]] int n_carriers() const {
+    return static_cast<int>(nodes.size() + 2 * ancf_nodes.size());
+  }
+  [[nodiscard]] int section_carrier(int ancf_node) const {
+    return static_cast<int>(nodes.size()) + 2 * ancf_node;
+  }
+  [[nodiscard]] int axis_carrier(int ancf_node) const { return section_carrier(ancf_node) + 1; }
+  // ANCF node of a carrier, -1 for those of ERLS nodes.
+  [[nodiscard]] int ancf_node_of(int carrier) const {
+    const int k = carrier - static_cast<int>(nodes.size());
+    return k < 0 ? -1 : k / 2;
+  }
   // Of the joints alone, without elastic displacements.
   [[nodiscard]] int joint_nq() const { return nq - static_cast<int>(elastic.size()); }
   [[nodiscard]] int joint_nv() const { return nv - static_cast<int>(elastic.size()); }

@@ -83,6 +83,8 @@ constexpr SchemaKey kModelKeys[] = {
     key("title", T::kText, "one line for people"),
     required(choice("space", "planar|spatial", "motion in a plane or in space")),
     vector("gravity", "m/s^2", "acceleration of gravity; default: none", {2}, {3}),
+    only(kPlanarOnly,
+         table("rotating", "rotating", "the ground turns at a constant rate; for ANCF beams")),
     key("independent", T::kCoordinates, "coordinates preferred as independent ones"),
     table("parameters", "parameters", "named numbers, quantities and expressions"),
     list("body", "rigid bodies and flexible beams"),
@@ -96,6 +98,12 @@ constexpr SchemaKey kModelKeys[] = {
     list("output", "outputs; default: all coordinates and speeds"),
     table("initial", "initial", "initial state"),
     table("simulation", "simulation", "defaults of `panto simulate`"),
+};
+constexpr SchemaKey kRotatingKeys[] = {
+    required(number("rate", "rad/s", "about an axis through the origin of the ground")),
+    number("setting", "rad",
+           "angle of the plane with the plane of rotation, about x: 0 bends in it, 90 deg across",
+           "0"),
 };
 constexpr SchemaKey kSimulationKeys[] = {
     number("until", "s", "end time", "10"),
@@ -118,6 +126,7 @@ constexpr SchemaKey kBodyKeys[] = {
            {1}, {3, 6}),
     table("bar", "bar", "uniform slender bar from the origin along x"),
     only(kPlanarOnly, table("beam", "beam", "beam from the origin along x, which bends")),
+    only(kPlanarOnly, table("ancf", "ancf", "beam from the origin along x, which bends much")),
     table("point_mass", "point_mass", "point mass, or a list of such", T::kTableOrList),
     table("box", "box", "uniform box"),
     table("cylinder", "cylinder", "uniform cylinder; planar: a disk"),
@@ -153,6 +162,38 @@ constexpr SchemaKey kBeamKeys[] = {
     choice("strain", "linear|stiffening", "without or with the stiffening by axial forces",
            "\"linear\""),
     key("rotary", T::kFlag, "rotary inertia of the section", "false"),
+};
+constexpr SchemaKey kAncfKeys[] = {
+    required(number("length", "m", "length along x")),
+    choice("element", "cable|shear",
+           "axial and bending stiffness alone, or sections that shear and stretch too",
+           "\"cable\""),
+    number("circle", "m", "diameter of a solid circular section"),
+    vector("tube", "m", "outer and inner diameter of a tube", {2}),
+    vector("rectangle", "m", "width across the plane and height in it", {2}),
+    number("area", "m^2", "area of the section, with `second_moment`"),
+    number("second_moment", "m^4", "second moment of the section, ∫y² dA"),
+    required(number("E", "Pa", "Young's modulus")),
+    kMass,
+    kDensity,
+    key("elements", T::kWhole, "number of elements of equal length", "4"),
+    vector("nodes", "m", "positions of the inner nodes, in place of `elements`"),
+    table("lumped", "lumped", "masses at nodes", T::kTables),
+    vector("at", "m", "start of the undeformed beam in the ground, if no joint holds it there",
+           {2}),
+    number("angle", "rad",
+           "direction of the undeformed beam, from x of the place on the ground that its joint "
+           "holds, or of the ground",
+           "0"),
+    number("rate", "rad/s", "at first it turns about its joint, straight, at this rate", "0"),
+    number("poisson", "", "Poisson's ratio, with shear", "0"),
+    number("shear_factor", "", "of the section, with shear and law \"split\"", "5/6"),
+    choice("law", "split|plane_stress|plane_strain",
+           "stress and strain, with shear: without locking, or the plain elements",
+           "\"split\""),
+    choice("curvature", "unstretched|stretched", "bending of a cable per length of which kind",
+           "\"unstretched\""),
+    vector("perpendicular", "", "numbers of nodes whose section stays perpendicular to the axis"),
 };
 constexpr SchemaKey kLumpedKeys[] = {
     required(key("node", T::kWhole, "number of the node, from 1 at the origin")),
@@ -485,10 +526,12 @@ constexpr SchemaTable part(const char* name, const char* doc, std::span<const Sc
 
 constexpr SchemaTable kTables[] = {
     part("model", "one mechanism", kModelKeys),
+    part("rotating", "turning ground", kRotatingKeys),
     part("parameters", "named numbers", {}, "number, quantity or expression of other parameters"),
     item("body", "rigid body or flexible beam", kBodyKeys),
     part("bar", "uniform slender bar", kBarKeys),
     part("beam", "flexible beam on a moving link", kBeamKeys),
+    part("ancf", "beam of large deformation, absolute nodal coordinates", kAncfKeys),
     part("lumped", "mass at a node of a beam", kLumpedKeys),
     part("rayleigh", "Rayleigh damping", kRayleighKeys),
     part("point_mass", "point mass", kPointMassKeys),

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "panto/mechanics/closure.hpp"
+#include "panto/scene/ancf_curve.hpp"
 #include "panto/scene/run_report.hpp"
 #include "panto/scene/scene.hpp"
 
@@ -40,6 +41,7 @@ std::vector<double> displacements(Workspace& workspace, const Eigen::VectorXd& q
   }
   for (const BeamNode& n : workspace.model().nodes)
     for (const int dof : n.dof) out.push_back(dof < 0 ? 0 : shape[dof]);
+  AncfCurve(workspace).append([&](int dof) { return shape[dof]; }, true, out);
   return out;
 }
 

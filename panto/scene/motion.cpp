@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "panto/scene/ancf_curve.hpp"
 #include "panto/scene/scene.hpp"
 
 namespace panto::scene {
@@ -39,6 +40,7 @@ class PoseWriter {
   PoseWriter(const Model& model, const Params& params)
       : model_(model),
         workspace_(Workspace::create(model, params)),
+        ancf_(*workspace_),
         bodies_(bodies_of(model)),
         turned_(model.bodies.size(), 0.0),
         offset_(bodies_.size(), 0.0),
@@ -67,6 +69,7 @@ class PoseWriter {
     for (const BeamNode& n : model_.nodes)
       for (const int dof : n.dof)
         out.poses.push_back(dof < 0 ? 0 : q[static_cast<size_t>(dof + shift)]);
+    ancf_.append([&](int dof) { return q[static_cast<size_t>(dof + shift)]; }, false, out.poses);
     out.t.push_back(t);
   }
 
@@ -88,6 +91,7 @@ class PoseWriter {
 
   const Model& model_;
   std::unique_ptr<Workspace> workspace_;
+  AncfCurve ancf_;
   std::vector<int> bodies_;
   std::vector<double> turned_, offset_;  // per body of the model, of the scene
   std::vector<Quaternion> last_;

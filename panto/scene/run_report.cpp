@@ -260,6 +260,8 @@ std::vector<std::string> names_of(const Model& model) {
   std::vector<std::string> names;
   for (const int b : bodies_of(model)) names.push_back(model.bodies[static_cast<size_t>(b)].name);
   for (const BeamNode& n : model.nodes) names.push_back(n.name);
+  for (const BeamSpan& e : model.ancf_elements)
+    names.push_back(model.ancf_nodes[static_cast<size_t>(e.node)].name);
   return names;
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "panto/mechanics/erls/beam_constants.hpp"
+#include "panto/scene/ancf_curve.hpp"
 
 namespace panto::scene {
 namespace {
@@ -25,7 +26,10 @@ Vec3 turned(const Axes& r, const Vec3& v) {
 class Painter {
  public:
   Painter(const Model& model, const Params& params)
-      : model_(model), workspace_(Workspace::create(model, params)), slots_(model.slots.size()) {
+      : model_(model),
+        workspace_(Workspace::create(model, params)),
+        ancf_(*workspace_),
+        slots_(model.slots.size()) {
     const std::span<const double> theta{params.values.data(),
                                         static_cast<size_t>(params.values.size())};
     evaluate_slots<double>(model, theta, slots_);
@@ -69,6 +73,7 @@ class Painter {
       scene_.bodies.push_back(std::move(out));
     }
     for (const BeamNode& n : model_.nodes) scene_.nodes.push_back(n.name);
+    for (std::string& name : ancf_.names()) scene_.nodes.push_back(std::move(name));
     put_on_sections();
     return std::move(scene_);
   }
@@ -330,7 +335,7 @@ class Painter {
 
   // ---- sections of beams ------------------------------------------------------------------------------------------------
   // Chords; off the curve of a cantilever by 1/170 of its deflection.
-  static constexpr int kPerElement = 8;
+  static constexpr int kPerElement = kPointsPerElement;
 
   // Adds the section at ξ = x/L of an element.
   int add_section(int body, const erls::ElementConstants<double>& e, double xi) {
@@ -349,8 +354,33 @@ class Painter {
     return static_cast<int>(scene_.sections.size()) - 1;
   }
 
+  // Adds the sections of an ANCF beam: its points, each moved by itself.
+  void add_points(const Beam& beam) {
+    const auto& samples = ancf_.samples();
+    for (size_t i = 0; i < samples.size(); ++i) {
+      if (&model_.beams[static_cast<size_t>(samples[i].beam)] != &beam) continue;
+      Section s;
+      s.body = body_of_scene(beam.body);
+      s.x = samples[i].x;
+      const bool last = i + 1 == samples.size();  // the rows take two nodes
+      s.node = static_cast<int>(model_.nodes.size() + i) - (last ? 1 : 0);
+      for (size_t k = 0; k < 3; ++k) s.rows[6 * k + k + (last ? 3 : 0)] = 1;
+      scene_.sections.push_back(s);
+    }
+  }
+
   // The section where a place on a beam is, that of the nearer end beyond the ends; none on other bodies.
   int section_at(const Place& p) {
+    int nearest = -1;
+    for (const Beam& b : model_.beams) {
+      if (!b.ancf() || body_of_scene(b.body) != p.body) continue;
+      for (size_t i = 0; i < scene_.sections.size(); ++i)
+        if (scene_.sections[i].body == p.body &&
+            (nearest < 0 || std::abs(scene_.sections[i].x - p.at[0]) <
+                                std::abs(scene_.sections[static_cast<size_t>(nearest)].x - p.at[0])))
+          nearest = static_cast<int>(i);
+    }
+    if (nearest >= 0) return nearest;
     const erls::ElementConstants<double>* element = nullptr;
     for (const auto& e : beams_.elements)
       if (body_of_scene(e.body - 1) == p.body &&
@@ -398,6 +428,14 @@ class Painter {
       out.mass += m;
       out.centre[0] += m * x;
     };
+    if (beam.ancf()) {
+      add(ancf_.mass(static_cast<int>(&beam - model_.beams.data())), 0.5 * number(beam.length));
+      for (int n = beam.first_node; n < beam.first_node + beam.nodes; ++n)
+        add(number(model_.ancf_nodes[static_cast<size_t>(n)].mass),
+            number(model_.ancf_nodes[static_cast<size_t>(n)].x));
+      out.centre[0] /= out.mass;
+      return;
+    }
     for (const auto& e : beams_.elements) {
       const auto a = static_cast<size_t>(e.node_a);
       if (e.body == beam.body + 1) add(e.mass, 0.5 * (beams_.nodes[a].x + beams_.nodes[a + 1].x));
@@ -412,6 +450,7 @@ class Painter {
     Drawing d;
     d.kind = DrawingKind::kBeam;
     d.first = static_cast<int>(scene_.sections.size());
+    if (beam.ancf()) add_points(beam);
     for (const auto& e : beams_.elements)
       if (e.body == beam.body + 1)
         for (int i = e.node_a == beam.first_node ? 0 : 1; i <= kPerElement; ++i)
@@ -526,6 +565,7 @@ class Painter {
 
   const Model& model_;
   std::unique_ptr<Workspace> workspace_;
+  AncfCurve ancf_;
   std::vector<double> slots_, theta_;
   erls::BeamConstants<double> beams_;
   std::vector<int> scene_body_;            // by body of the model

@@ -35,6 +35,26 @@ struct BeamConstants {
 
 // number: value of a slot.
 template <class P, class Number>
+CrossSection<P> section_of(const Beam& b, const Number& number) {
+  const P first = number(b.numbers[0]), second = number(b.numbers[1]);
+  switch (b.section) {
+    case SectionKind::kCircle:
+      return circle_section(first);
+    case SectionKind::kTube:
+      return tube_section(first, second);
+    case SectionKind::kRectangle:
+      return rectangle_section(first, second);
+    case SectionKind::kGiven:
+      break;
+  }
+  return given_section(first, second);
+}
+template <class P, class Number>
+P density_of(const Beam& b, const CrossSection<P>& section, const Number& number) {
+  return b.density >= 0 ? number(b.density) : P(number(b.mass) / (section.area * number(b.length)));
+}
+
+template <class P, class Number>
 BeamConstants<P> bake_beams(const Model& model, const Number& number) {
   BeamConstants<P> out;
   for (const BeamNode& n : model.nodes)
@@ -42,24 +62,7 @@ BeamConstants<P> bake_beams(const Model& model, const Number& number) {
                          number(model.beams[static_cast<size_t>(n.beam)].alpha)});
   for (const BeamSpan& span : model.elements) {
     const Beam& b = model.beams[static_cast<size_t>(span.beam)];
-    CrossSection<P> section;
-    const P first = number(b.numbers[0]), second = number(b.numbers[1]);
-    switch (b.section) {
-      case SectionKind::kCircle:
-        section = circle_section(first);
-        break;
-      case SectionKind::kTube:
-        section = tube_section(first, second);
-        break;
-      case SectionKind::kRectangle:
-        section = rectangle_section(first, second);
-        break;
-      case SectionKind::kGiven:
-        section = given_section(first, second);
-        break;
-    }
-    const P density =
-        b.density >= 0 ? number(b.density) : P(number(b.mass) / (section.area * number(b.length)));
+    const CrossSection<P> section = section_of<P>(b, number);
     ElementConstants<P> e;
     e.body = b.body + 1;
     e.node_a = span.node;
@@ -67,7 +70,7 @@ BeamConstants<P> bake_beams(const Model& model, const Number& number) {
     e.b = e.a + 1;
     const auto at = static_cast<size_t>(span.node);
     const P length = out.nodes[at + 1].x - out.nodes[at].x;
-    e.beam = make_beam(length, number(b.youngs_modulus), density, section,
+    e.beam = make_beam(length, number(b.youngs_modulus), density_of(b, section, number), section,
                        b.rotary ? RotaryInertia::kIncluded : RotaryInertia::kNeglected);
     e.matrices = beam_matrices(e.beam);
     e.mass = e.beam.mu * length;

@@ -31,7 +31,7 @@ int rank(const Eigen::MatrixXd& rows) {
 
 bool check_placement(Workspace& workspace, double t, const Eigen::VectorXd& q, Diagnostics& out) {
   const Model& m = workspace.model();
-  if (m.beams.empty()) return true;
+  if (m.nodes.empty()) return true;
   const int nj = m.joint_nv();
   const double length = workspace.length();
   Eigen::VectorXd scale = Eigen::VectorXd::Ones(nj);
@@ -42,7 +42,12 @@ bool check_placement(Workspace& workspace, double t, const Eigen::VectorXd& q, D
   Eigen::MatrixXd g, loops(0, nj);
   workspace.constraint_jacobian(t, view(q), g);
   for (int i = 0; i < m.n_position_rows; ++i) {
-    if (m.rows[static_cast<size_t>(i)].target != TargetKind::kConstant) continue;
+    const ConstraintRow& r = m.rows[static_cast<size_t>(i)];
+    const auto large = [&](int f) {
+      return f >= 0 && m.ancf_node_of(m.frames[static_cast<size_t>(f)].node) >= 0;
+    };
+    if (r.target != TargetKind::kConstant || large(r.channel.frame_a) || large(r.channel.frame_b))
+      continue;
     loops.conservativeResize(loops.rows() + 1, nj);
     loops.bottomRows(1) = g.row(i).head(nj);
   }

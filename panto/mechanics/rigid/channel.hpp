@@ -2,6 +2,10 @@
 // channel is applied through the same gradient, value and apply are power-conjugate by construction.
 #pragma once
 
+#include <cmath>
+#include <complex>
+#include <numbers>
+
 #include "panto/mechanics/rigid/kinematics.hpp"
 
 namespace panto::rigid {
@@ -37,6 +41,19 @@ T moment_on_link(const Kinematics<Planar, T>& kin, const Gradient<Planar, T>& g)
 }
 [[nodiscard]] constexpr bool on_beam(ChannelKind k) {
   return k == ChannelKind::kCurvature || k == ChannelKind::kStrain;
+}
+
+// Difference of a channel's value and a target, for angles known up to whole turns the smallest.
+template <class T>
+T nearest_turn(const Channel& c, const T& difference) {
+  if (!c.within_turn) return difference;
+  double value = 0;
+  if constexpr (requires { difference.a; }) {
+    value = difference.a;
+  } else {
+    value = std::real(difference);
+  }
+  return difference - 2 * std::numbers::pi * std::round(value / (2 * std::numbers::pi));
 }
 
 namespace detail {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "panto/base/taylor.hpp"
+#include "panto/mechanics/ancf/constants.hpp"
 #include "panto/mechanics/erls/beam_constants.hpp"
 #include "panto/model/model.hpp"
 #include "panto/spatial/space.hpp"
@@ -22,7 +23,7 @@ struct BodyConstants {
 
 template <class S, class P>
 struct FrameConstants {
-  int body = kGround;  // nodes of beams count on after the bodies
+  int body = kGround;  // carriers of beams count on after the bodies
   bool moved = false, turned = false;
   typename S::template Vec<P> r{};  // body axes
   typename S::template Rot<P> R{};  // body axes
@@ -42,6 +43,7 @@ struct Constants {
   std::vector<BodyConstants<S, P>> bodies;
   std::vector<FrameConstants<S, P>> frames;
   erls::BeamConstants<P> beams;
+  ancf::BeamConstants<P> ancf;
   typename S::template Vec<P> gravity{};
 
   // Signal i of the model at time t. Expressions of θ carry the derivatives by θ.
@@ -193,7 +195,11 @@ Constants<S, P> bake(const Model& model, std::span<const P> theta) {
     }
     c.bodies.push_back(total);
   }
-  if constexpr (S::kPlanar) c.beams = erls::bake_beams<P>(model, [&c](Slot s) { return c[s]; });
+  if constexpr (S::kPlanar) {
+    const auto number = [&c](Slot s) { return c[s]; };
+    c.beams = erls::bake_beams<P>(model, number);
+    c.ancf = ancf::bake_beams<P>(model, number);
+  }
   for (const Frame& frame : model.frames) {
     FrameConstants<S, P> f;
     f.body = frame.node >= 0 ? model.n_bodies() + frame.node : frame.body;
@@ -201,7 +207,11 @@ Constants<S, P> bake(const Model& model, std::span<const P> theta) {
     f.turned = frame.has_rotation();
     f.r = vector_of(c, frame.position);
     if constexpr (S::kPlanar) {
-      if (frame.node >= 0) f.r.x -= c.beams.nodes[static_cast<size_t>(frame.node)].x;
+      if (frame.node >= 0) {
+        const int node = model.ancf_node_of(frame.node);
+        f.r.x -= node >= 0 ? c.ancf.nodes[static_cast<size_t>(node)].x
+                           : c.beams.nodes[static_cast<size_t>(frame.node)].x;
+      }
       f.angle = c[frame.rotation[0]];
       f.R = turn(f.angle);
     } else {

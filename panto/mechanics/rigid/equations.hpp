@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "panto/mechanics/ancf/forces.hpp"
 #include "panto/mechanics/erls/beam_forces.hpp"
 #include "panto/mechanics/rigid/channel.hpp"
 #include "panto/mechanics/rigid/structure.hpp"
@@ -38,7 +39,7 @@ struct Equations {
 
   explicit Equations(const Model& m)
       : kin(m),
-        wrench(m.bodies.size() + m.nodes.size() + 1),
+        wrench(kin.body.size()),
         signal(m.signals.size()),
         force(m.forces.size()),
         r(static_cast<size_t>(m.nv)),
@@ -90,8 +91,10 @@ struct Equations {
     const Model& m = *kin.model;
     for (T& e : r) e = T(0.0);
     inertia_wrenches(c);
-    if constexpr (S::kPlanar)
+    if constexpr (S::kPlanar) {
       if (!kin.node.empty()) erls::elastic_forces(kin, c, wrench, r);
+      if (!kin.ancf_node.empty()) ancf::elastic_forces(kin, c, r);
+    }
     constraints(c, x);
     for (size_t i = 0; i < m.forces.size(); ++i) force_element(c, static_cast<int>(i));
     for (const Actuator& actuator : m.actuators) {
@@ -208,8 +211,10 @@ struct Equations {
         sum += 0.5 * dot(w, c.bodies[i].inertia * w);
       }
     }
-    if constexpr (S::kPlanar)
+    if constexpr (S::kPlanar) {
       if (!kin.node.empty()) sum += erls::beam_kinetic_energy(kin, c);
+      if (!kin.ancf_node.empty()) sum += ancf::kinetic_energy(kin, c);
+    }
     return sum;
   }
 
@@ -226,8 +231,10 @@ struct Equations {
       const T x = evaluate_channel<Depth::kValue>(kin, c, e.channel).value - c[e.free];
       sum += 0.5 * c[e.stiffness] * (x * x) + c[e.preload] * x;
     }
-    if constexpr (S::kPlanar)
+    if constexpr (S::kPlanar) {
       if (!kin.node.empty()) sum += erls::beam_potential_energy(kin, c);
+      if (!kin.ancf_node.empty()) sum += ancf::potential_energy(kin, c);
+    }
     return sum;
   }
 
@@ -289,8 +296,10 @@ struct Equations {
       }
     }
     wrench[0] = {};
-    if constexpr (S::kPlanar)
+    if constexpr (S::kPlanar) {
       if (!kin.node.empty()) erls::inertia_forces(kin, c, wrench);
+      if (!kin.ancf_node.empty()) ancf::inertia_forces(kin, c, wrench, r);
+    }
   }
 
   // The rows of two coinciding points together: what constraint() does, as one vector.
@@ -340,11 +349,11 @@ struct Equations {
     const auto input = [&] { return x.u ? x.u[row.input] : T(0.0); };
     switch (row.target) {
       case TargetKind::kConstant:
-        phi[i] -= c[row.constant];
+        phi[i] = nearest_turn(row.channel, T(phi[i] - c[row.constant]));
         break;
       case TargetKind::kSignal: {
         const SignalAt<T>& s = signal[static_cast<size_t>(row.signal)];
-        phi[i] -= s.value;
+        phi[i] = nearest_turn(row.channel, T(phi[i] - s.value));
         phi_dot[i] -= s.rate;
         phi_ddot[i] -= s.acceleration;
         break;
@@ -407,8 +416,10 @@ struct Equations {
 
   // Projects the accumulated wrenches on the joints, from the tips inward (TREE-3).
   void backward() {
-    if constexpr (S::kPlanar)
+    if constexpr (S::kPlanar) {
       if (!kin.node.empty()) erls::gather_nodes(kin, wrench, r);
+      if (!kin.ancf_node.empty()) ancf::gather_nodes(kin, wrench, r);
+    }
     const Wrench<S, T>* w = wrench.data() + kin.link.size() + 1;
     const BodyState<S, T>* b = kin.body.data() + kin.link.size() + 1;
     const Column<S, T>* columns = kin.column.data();

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "panto/mechanics/ancf/nodes.hpp"
 #include "panto/mechanics/erls/nodes.hpp"
 #include "panto/mechanics/rigid/constants.hpp"
 
@@ -72,8 +73,9 @@ struct Kinematics {
   const Model* model = nullptr;
   std::vector<Link> link;  // of body i + 1
   std::vector<BodyState<S, T>>
-      body;  // 0 ground, i + 1 body i, then the nodes of beams (d: on the rigid link)
+      body;  // 0 ground, i + 1 body i, then the carriers of beams (d: on the rigid link)
   std::vector<erls::NodeState<T>> node;
+  std::vector<ancf::NodeState<T>> ancf_node;
   std::vector<Column<S, T>> column;           // per speed
   std::vector<FrameState<S, T>> frame_state;  // 0 ground's own, i + 1 frame i
   std::vector<int> channel_frames;            // frames to keep up to date
@@ -91,8 +93,9 @@ struct Kinematics {
 
   explicit Kinematics(const Model& m)
       : model(&m),
-        body(m.bodies.size() + m.nodes.size() + 1),
+        body(m.bodies.size() + static_cast<size_t>(m.n_carriers()) + 1),
         node(m.nodes.size()),
+        ancf_node(m.ancf_nodes.size()),
         column(static_cast<size_t>(m.nv)),
         frame_state(m.frames.size() + 1),
         dof_coordinate(static_cast<size_t>(m.nv), -1),
@@ -218,8 +221,10 @@ struct Kinematics {
       b->d = d;
       b->p = parent.p + d;
     }
-    if constexpr (S::kPlanar)
+    if constexpr (S::kPlanar) {
       if (!node.empty()) erls::place_nodes(*model, c.beams, coordinates, body, node);
+      if (!ancf_node.empty()) ancf::place_nodes(*model, c.ancf, coordinates, body, ancf_node);
+    }
     for (int f : channel_frames) place_frame(c, f);
   }
 
@@ -240,8 +245,10 @@ struct Kinematics {
       b->w = w;
       b->v = motion;
     }
-    if constexpr (S::kPlanar)
+    if constexpr (S::kPlanar) {
       if (!node.empty()) erls::move_nodes(*model, speeds, body, node);
+      if (!ancf_node.empty()) ancf::move_nodes(*model, speeds, body, ancf_node);
+    }
   }
 
   template <class P>
@@ -278,8 +285,10 @@ struct Kinematics {
         sum += parent.a + spin(parent.al, to_joint) + centripetal(parent.w, to_joint);
       b->a = sum;
     }
-    if constexpr (S::kPlanar)
+    if constexpr (S::kPlanar) {
       if (!node.empty()) erls::accelerate_nodes(*model, acc, body);
+      if (!ancf_node.empty()) ancf::accelerate_nodes(*model, v, acc, body, ancf_node);
+    }
   }
 
   // State of a channel's frame (-1: ground's own), after positions().

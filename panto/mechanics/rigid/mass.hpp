@@ -4,8 +4,7 @@
 
 #include <memory>
 
-#include "panto/mechanics/erls/beam_mass.hpp"
-#include "panto/mechanics/rigid/kinematics.hpp"
+#include "panto/mechanics/beam_mass.hpp"
 #include "panto/mechanics/rigid/structure.hpp"
 
 namespace panto::rigid {
@@ -19,7 +18,13 @@ class TreeMass {
         composite_(model.bodies.size()),
         packed_(static_cast<size_t>(structure.mass_start.back())),
         factor_(packed_.size()) {
-    if (!model.beams.empty()) beams_ = std::make_unique<erls::BeamMass>(model);
+    if (!model.beams.empty()) beams_ = std::make_unique<BeamMass>(model);
+  }
+
+  // Other constants.
+  void bake(const Constants<S, double>& c) noexcept {
+    if constexpr (S::kPlanar)
+      if (beams_) beams_->bake(c);
   }
 
   // M at the kinematics' positions. Cost: bodies plus the sum of path lengths.
@@ -89,8 +94,8 @@ class TreeMass {
   }
 
   // The beams' own part, with the block of their displacements and its factor.
-  [[nodiscard]] erls::BeamMass* beams() noexcept { return beams_.get(); }
-  [[nodiscard]] const erls::BeamMass* beams() const noexcept { return beams_.get(); }
+  [[nodiscard]] BeamMass* beams() noexcept { return beams_.get(); }
+  [[nodiscard]] const BeamMass* beams() const noexcept { return beams_.get(); }
 
   // M = Lᵀ D L along the tree. False if not positive definite.
   bool factorise() noexcept {
@@ -138,13 +143,17 @@ class TreeMass {
 
   void dense(Eigen::MatrixXd& m) const {
     m.setZero(model_->nv, model_->nv);
+    place_joints(m);
+    if (beams_) beams_->dense(m);
+  }
+  // The block of the joints, first in a matrix that is zero there.
+  void place_joints(Eigen::MatrixXd& m) const noexcept {
     for (int j = 0; j < model_->joint_nv(); ++j) {
       const double* entry =
           &packed_[static_cast<size_t>(structure_->mass_start[static_cast<size_t>(j)])];
       for (int k = j; k >= 0; k = structure_->dof_parent[static_cast<size_t>(k)])
         m(j, k) = m(k, j) = *entry++;
     }
-    if (beams_) beams_->dense(m);
   }
 
  private:
@@ -159,7 +168,7 @@ class TreeMass {
   const Structure* structure_;
   std::vector<Composite> composite_;
   std::vector<double> packed_, factor_;
-  std::unique_ptr<erls::BeamMass> beams_;
+  std::unique_ptr<BeamMass> beams_;
 };
 
 }  // namespace panto::rigid

@@ -139,6 +139,18 @@ void RigidWorkspace<S>::tangent_state(const Point& x, const Blocks& blocks, Tang
   }
   clear(d.q);
   clear(d.v);
+  if constexpr (S::kPlanar) {
+    if (model_.ancf_elements.empty()) return;
+    set_positions(x.q);
+    ancf::element_tangents(
+        eq_.kin, c_,
+        [&](int i, int j, double k) {
+          if (blocks.q) out.r_q(i, j) += k;
+        },
+        [&](int i, int j, double k) {
+          if (blocks.v) out.r_v(i, j) += k;
+        });
+  }
 }
 
 template <class S>
@@ -313,6 +325,16 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
       for (int l = 0; l < count; ++l)
         out.phi_ddot(i, base + l) = d.eq.phi_ddot[static_cast<size_t>(i)].v[l];
   }
+  if constexpr (S::kPlanar)
+    if (all && !model_.ancf_elements.empty()) {
+      set_positions(x.q);
+      const auto add = [&](const Eigen::MatrixXd& by) {
+        return [&](int i, int j, double k) {
+          for (Eigen::Index l = 0; l < columns; ++l) out.r(i, l) += k * by(j, l);
+        };
+      };
+      ancf::element_tangents(eq_.kin, c_, add(dq), add(dv));
+    }
   clear(d.q);
   clear(d.v);
   clear(d.a);

@@ -58,8 +58,12 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
                               : meeting_point(model, body_index(model, ch.frame_a),
                                               body_index(model, ch.frame_b)));
   }
-  // Displacements of beams stay independent.
+  // Displacements of ERLS beams stay independent; nodes of ANCF beams go where a row wants them.
   for (int d = model.joint_nv(); d < model.nv; ++d) weight_[static_cast<size_t>(d)] = 1e-3;
+  for (const AncfNode& n : model.ancf_nodes)
+    for (const auto& dofs : {n.place, n.axis, n.section})
+      for (int d : dofs)
+        if (d >= 0) weight_[static_cast<size_t>(d)] = 1e3;
   for (int c : g_.column) displacements_move_ = displacements_move_ || c >= model.joint_nv();
   for (int d : model.preferred) weight_[static_cast<size_t>(d)] = 0.1;
   const auto nv = static_cast<size_t>(model.nv), m = model.rows.size();
@@ -72,7 +76,15 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   force_.resize(nv);
   right_.resize(std::max(nv, m));
   added_.assign(nv, 0.0);
-  const size_t moving = displacements_move_ ? nv : static_cast<size_t>(model.joint_nv());
+  const auto moving = static_cast<size_t>(model.joint_nv());
+  if (displacements_move_) {
+    const auto ne = static_cast<Eigen::Index>(model.elastic.size()),
+               n = static_cast<Eigen::Index>(moving + m);
+    elastic_columns_.setZero(ne, n);
+    saddle_.setIdentity(n, n);
+    saddle_right_.setZero(n);
+    saddle_lu_.compute(saddle_);
+  }
   free_entry_.resize(nv * m);
   basis_.resize(nv * moving);
   mass_basis_.resize(nv * moving);
@@ -92,6 +104,7 @@ void RigidWorkspace<S>::set_parameters(const Params& params) {
   for (const auto& f : c_.frames) length_ = std::max(length_, std::sqrt(dot(f.r, f.r)));
   if (length_ == 0) length_ = 1;
   eq_.forget();
+  mass_.bake(c_);
   forget_pose();
 }
 
@@ -320,8 +333,17 @@ void RigidWorkspace<S>::project(int body, const Wrench<S, double>& w, int stop,
   const BodyState<S, double>* bodies = eq_.kin.body.data();
   const Column<S, double>* columns = eq_.kin.column.data();
   if constexpr (S::kPlanar) {
-    if (body > model_.n_bodies()) {  // a node: its displacements, then its link
-      const BeamNode& node = model_.nodes[static_cast<size_t>(body - model_.n_bodies() - 1)];
+    const int carrier = body - model_.n_bodies() - 1;
+    if (model_.ancf_node_of(carrier) >= 0) {
+      const Beam& beam = model_.beams[static_cast<size_t>(
+          model_.ancf_nodes[static_cast<size_t>(model_.ancf_node_of(carrier))].beam)];
+      ancf::spread(model_, bodies[beam.body + 1].R, eq_.kin.ancf_node,
+                   carrier - model_.section_carrier(0), n, f,
+                   [row](int dof, double value) { row[dof] += value; });
+      return;
+    }
+    if (carrier >= 0) {  // a node: its displacements, then its link
+      const BeamNode& node = model_.nodes[static_cast<size_t>(carrier)];
       if (node.dof[0] >= 0) row[node.dof[0]] += f.x;
       if (node.dof[1] >= 0) row[node.dof[1]] += f.y;
       if (node.dof[2] >= 0) row[node.dof[2]] += n;
@@ -376,7 +398,8 @@ void RigidWorkspace<S>::jacobian() noexcept {
     const Channel& ch = row.channel;
     const int begin = g_.start[i], end = g_.start[i + 1];
     const auto value = evaluate_channel<Depth::kValue>(eq_.kin, c_, ch);
-    if (row.level == Level::kPosition) eq_.phi[i] = value.value - eq_.target(c_, row);
+    if (row.level == Level::kPosition)
+      eq_.phi[i] = nearest_turn(ch, value.value - eq_.target(c_, row));
     if (ch.kind == ChannelKind::kCoordinate) {
       g_.value[static_cast<size_t>(begin)] = 1;
       continue;
@@ -554,7 +577,7 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
     if (!mass_known_ && !mass_.factorise()) return Status::kSingular;
     for (size_t i = 0; i < nv; ++i) out[i] = -bias[i];
     mass_.solve(out);
-  } else if (!reduced_accelerations(out)) {
+  } else if (displacements_move_ ? !saddle_accelerations(out) : !reduced_accelerations(out)) {
     return Status::kSingular;
   }
   mass_known_ = closed_ && std::equal(closed_q_.begin(), closed_q_.end(), eq_.kin.at.begin());
@@ -609,6 +632,75 @@ void RigidWorkspace<S>::output_row(int output, MutableView row) noexcept {
   gradient_row(ch, evaluate_channel<Depth::kValue>(eq_.kin, c_, ch).gradient, row);
 }
 
+// Where rows look at elastic coordinates: those are eliminated first, their block of M is sparse; what is left are the accelerations of the joints
+// and the multipliers. With B the coupling to the joints and W = M_uu⁻¹ [Bᵀ G_uᵀ].
+template <class S>
+bool RigidWorkspace<S>::saddle_accelerations(double* a) noexcept {
+  using Index = Eigen::Index;
+  BeamMass& beams = *mass_.beams();
+  const auto nj = static_cast<Index>(model_.joint_nv()), ne = elastic_columns_.rows(),
+             rank = static_cast<Index>(lu_.rank(2));
+  const int* rows = lu_.pivot_rows().data();
+  const bool coupled = beams.coupled();
+  // f(column, value) for the entries of a row of G.
+  const auto entries = [&](Index i, const auto& f) {
+    for (auto k = static_cast<size_t>(g_.start[static_cast<size_t>(rows[i])]);
+         k < static_cast<size_t>(g_.start[static_cast<size_t>(rows[i]) + 1]); ++k)
+      f(static_cast<Index>(g_.column[k]), g_.value[k]);
+  };
+  if (!mass_known_) {
+    if (!beams.factorise(kMassless)) return false;
+    saddle_.setZero();
+    mass_.place_joints(saddle_);
+    elastic_columns_.setZero();
+    for (Index e = 0; e < ne && coupled; ++e)
+      for (Index j = 0; j < nj; ++j)
+        elastic_columns_(e, j) = beams.coupling(static_cast<size_t>(e))[j];
+    for (Index i = 0; i < rank; ++i)
+      entries(i, [&](Index column, double g) {
+        if (column >= nj) elastic_columns_(column - nj, nj + i) = g;
+      });
+    for (Index j = coupled ? 0 : nj; j < nj + rank; ++j) beams.solve(elastic_columns_.col(j).data());
+    for (Index e = 0; e < ne && coupled; ++e)
+      for (Index j = 0; j < nj; ++j)
+        for (Index k = 0; k < nj + rank; ++k)
+          saddle_(j, k) += (k < nj ? -1 : 1) * beams.coupling(static_cast<size_t>(e))[j] *
+                           elastic_columns_(e, k);
+    for (Index i = 0; i < rank; ++i)
+      entries(i, [&](Index column, double g) {
+        if (column < nj) {
+          saddle_(nj + i, column) += g;
+          saddle_(column, nj + i) -= g;
+        } else {
+          for (Index k = 0; k < nj + rank; ++k)
+            saddle_(nj + i, k) += (k < nj ? -g : g) * elastic_columns_(column - nj, k);
+        }
+      });
+    for (Index i = nj + rank; i < saddle_.rows(); ++i) saddle_(i, i) = 1;
+    saddle_lu_.compute(saddle_);
+  }
+  for (Index i = 0; i < nj + ne; ++i) a[i] = -bias_[static_cast<size_t>(i)];
+  beams.solve(a + nj);
+  saddle_right_.setZero();
+  for (Index j = 0; j < nj; ++j) saddle_right_(j) = a[j];
+  for (Index e = 0; e < ne && coupled; ++e)
+    for (Index j = 0; j < nj; ++j)
+      saddle_right_(j) -= beams.coupling(static_cast<size_t>(e))[j] * a[nj + e];
+  for (Index i = 0; i < rank; ++i) {
+    saddle_right_(nj + i) = -eq_.phi_ddot[static_cast<size_t>(rows[i])];
+    entries(i, [&](Index column, double g) {
+      if (column >= nj) saddle_right_(nj + i) -= g * a[column];
+    });
+  }
+  saddle_right_ = saddle_lu_.solve(saddle_right_);
+  for (Index j = 0; j < nj; ++j) a[j] = saddle_right_(j);
+  for (Index k = coupled ? 0 : nj; k < nj + rank; ++k) {
+    const double factor = (k < nj ? -1 : 1) * saddle_right_(k);
+    for (Index e = 0; e < ne; ++e) a[nj + e] += factor * elastic_columns_(e, k);
+  }
+  return saddle_right_.allFinite();
+}
+
 // The displacements of beams, last of the unknowns, are eliminated first where no row looks at them: their block of M is sparse, and
 // they move nothing else. With B their coupling to the other unknowns, which then see RᵀMR - Bᵀ M_uu⁻¹ B.
 template <class S>
@@ -616,7 +708,7 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
   const auto nv = static_cast<size_t>(model_.nv), rank = static_cast<size_t>(lu_.rank(2));
   const int *rows = lu_.pivot_rows().data(), *columns = lu_.pivot_columns().data(),
             *free = lu_.free_columns(2).data(), *entry = free_entry_.data();
-  erls::BeamMass* beams = displacements_move_ ? nullptr : mass_.beams();
+  BeamMass* beams = mass_.beams();
   const size_t ne = beams ? model_.elastic.size() : 0, nj = nv - ne,
                nz = lu_.free_columns(2).size() - ne;
   double *right = right_.data(), *force = force_.data(), *reduced = reduced_.data(),
@@ -696,14 +788,35 @@ void RigidWorkspace<S>::set_added_forces(View force) noexcept {
 }
 
 template <class S>
-void RigidWorkspace<S>::reduced_mass(Eigen::MatrixXd& mass) const noexcept {
+void RigidWorkspace<S>::reduced_mass(Eigen::MatrixXd& mass) noexcept {
   if (lu_.rank(2) == 0) {
     mass_.dense(mass);
     return;
   }
+  if (displacements_move_) {
+    const auto free = lu_.free_columns(2);
+    const auto n = static_cast<Eigen::Index>(free.size()),
+               nv = static_cast<Eigen::Index>(model_.nv);
+    basis_.resize(static_cast<size_t>(nv * n));  // on the first call
+    const Eigen::Map<Eigen::MatrixXd> r(basis_.data(), nv, n);
+    mass.resize(n, n);
+    for (Eigen::Index j = 0; j < n; ++j) {
+      double* column = basis_.data() + j * nv;
+      std::fill_n(column, nv, 0.0);
+      column[free[static_cast<size_t>(j)]] = 1;
+      complete(Level::kAcceleration, {}, {column, static_cast<size_t>(nv)});
+      mass_.multiply(column, force_.data());
+      for (Eigen::Index i = 0; i <= j; ++i) {
+        double sum = 0;
+        for (Eigen::Index k = 0; k < nv; ++k) sum += r(k, i) * force_[static_cast<size_t>(k)];
+        mass(i, j) = mass(j, i) = sum;
+      }
+    }
+    return;
+  }
   // From R and M R of the unknowns that move others; the displacements of beams are the last ones.
   const auto nz = static_cast<Eigen::Index>(lu_.free_columns(2).size()),
-             ne = static_cast<Eigen::Index>(displacements_move_ ? 0 : model_.elastic.size()),
+             ne = static_cast<Eigen::Index>(model_.elastic.size()),
              nv = static_cast<Eigen::Index>(model_.nv), moving = nz - ne, nj = nv - ne;
   const Eigen::Map<const Eigen::MatrixXd> r(basis_.data(), nv, moving),
       product(mass_basis_.data(), nv, moving);

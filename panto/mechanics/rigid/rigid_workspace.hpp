@@ -1,6 +1,8 @@
 // Workspace of a rigid tree with loops, for one space.
 #pragma once
 
+#include <Eigen/LU>
+
 #include "panto/mechanics/rigid/equations.hpp"
 #include "panto/mechanics/rigid/mass.hpp"
 #include "panto/mechanics/workspace.hpp"
@@ -66,7 +68,7 @@ class RigidWorkspace final : public Workspace {
   [[nodiscard]] double closed_output(int output) noexcept override;
   void output_row(int output, MutableView row) noexcept override;
   void set_added_forces(View force) noexcept override;
-  void reduced_mass(Eigen::MatrixXd& mass) const noexcept override;
+  void reduced_mass(Eigen::MatrixXd& mass) noexcept override;
   void multipliers(View a, MutableView lambda) noexcept override;
   void null_space(Eigen::MatrixXd& r) const override;
   void complete(Level level, View b, MutableView x) noexcept override;
@@ -77,6 +79,7 @@ class RigidWorkspace final : public Workspace {
 
  private:
   bool reduced_accelerations(double* a) noexcept;  // false: reduced mass matrix not definite
+  bool saddle_accelerations(double* a) noexcept;   // false: singular
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
   void find_free_entries() noexcept;
@@ -108,8 +111,8 @@ class RigidWorkspace final : public Workspace {
   StagedLU lu_, old_lu_;
   bool chosen_ = false;
   bool driven_ = false;              // a row's velocity-level target is not zero
-  bool displacements_move_ = false;  // some row of G has a displacement of a beam
-  // closed_q_ at closed_t_ is the closed pose that g_ and lu_ belong to; mass_known_: so do mass_, basis_, mass_basis_ and the factor reduced_.
+  bool displacements_move_ = false;  // some row of G has an elastic coordinate
+  // closed_q_ at closed_t_ is the closed pose that g_ and lu_ belong to; mass_known_: so do mass_, basis_, mass_basis_ and the factors.
   bool closed_ = false, mass_known_ = false;
   Status closed_status_ = Status::kOk;
   double closed_t_ = 0;
@@ -121,6 +124,9 @@ class RigidWorkspace final : public Workspace {
 
   std::vector<double> row_, target_rate_, zero_, bias_, particular_, force_, right_, added_;
   std::vector<double> basis_, mass_basis_, reduced_, reduced_force_;  // R and M R by columns, RᵀMR
+  Eigen::MatrixXd elastic_columns_, saddle_;  // of saddle_accelerations()
+  Eigen::VectorXd saddle_right_;
+  Eigen::PartialPivLU<Eigen::MatrixXd> saddle_lu_;
 
   // dual evaluation, made at the first tangent()
   struct DualScratch {

@@ -1,13 +1,13 @@
-// Mass matrix of the beams (ERLS-4): what they add to the composite bodies of their links, the sparse block of the displacements with its factor,
-// and the coupling of displacements and joints.
+// Mass matrix of the beams (ERLS-4, ANCF-2): what they add to the composite bodies of their links, the sparse block of the elastic coordinates with its
+// factor, and the coupling of displacements and joints.
 #pragma once
 
 #include <map>
 
-#include "panto/mechanics/rigid/kinematics.hpp"
+#include "panto/mechanics/ancf/forces.hpp"
 #include "panto/numerics/sparse_cholesky.hpp"
 
-namespace panto::erls {
+namespace panto::rigid {
 
 class BeamMass {
  public:
@@ -16,16 +16,44 @@ class BeamMass {
         joints_(static_cast<size_t>(model.joint_nv())),
         elastic_(model.elastic.size()),
         coupling_(joints_ * elastic_),
-        pattern_(pattern_of(model, element_entry_)),
+        pattern_(pattern_of(model, element_entry_, ancf_entry_, turn_entry_)),
         block_(pattern_.size()),
+        constant_(pattern_.size()),
         factor_(static_cast<int>(elastic_), pattern_) {}
+
+  // Other constants: the part of ANCF beams anew, which no pose changes.
+  void bake(const Constants<Planar, double>& c) noexcept {
+    std::fill(constant_.begin(), constant_.end(), 0.0);
+    const int* entry = ancf_entry_.data();
+    const auto add = [&](double mass) {
+      for (int component = 0; component < 2; ++component, ++entry)
+        if (*entry >= 0) constant_[static_cast<size_t>(*entry)] += mass;
+    };
+    for (const ancf::ElementConstants<double>& e : c.ancf.elements) {
+      for (size_t i = 0; i < 4; ++i)
+        for (size_t j = 0; j <= i; ++j) add(e.mass[4 * i + j]);
+      if (!e.shear) continue;
+      add(e.section_mass);
+      add(0.5 * e.section_mass);
+      add(e.section_mass);
+    }
+    inertia_turns_ = false;
+    for (size_t i = 0; i < c.ancf.nodes.size(); ++i) {
+      const AncfNode& n = model_->ancf_nodes[i];
+      for (const int dof : n.place)
+        if (dof >= 0) constant_[static_cast<size_t>(dof) - joints_] += c.ancf.nodes[i].mass;
+      inertia_turns_ = inertia_turns_ || c.ancf.nodes[i].inertia != 0;
+    }
+    factored_ = false;
+  }
 
   // Composite: mass, moment and inertia about the body's origin, world axes.
   template <class Composite>
-  void evaluate(const rigid::Kinematics<Planar, double>& kin,
-                const rigid::Constants<Planar, double>& c, Composite* composite) noexcept {
+  void evaluate(const Kinematics<Planar, double>& kin, const Constants<Planar, double>& c,
+                Composite* composite) noexcept {
     for (double& e : coupling_) e = 0;
-    for (double& e : block_) e = 0;
+    std::copy(constant_.begin(), constant_.end(), block_.begin());
+    if (inertia_turns_) turning_inertia(kin, c);
     const size_t first = model_->bodies.size() + 1;
     for (size_t i = 0; i < kin.node.size(); ++i) {
       const double mass = c.beams.nodes[i].mass, inertia = c.beams.nodes[i].inertia;
@@ -45,7 +73,7 @@ class BeamMass {
       add_diagonal(n.dof[2], inertia);
     }
     const int* entry = element_entry_.data();
-    for (const ElementConstants<double>& e : c.beams.elements) {
+    for (const erls::ElementConstants<double>& e : c.beams.elements) {
       element(kin, c, e, entry, composite);
       entry += kEntries;
     }
@@ -73,9 +101,20 @@ class BeamMass {
 
   // Block of the displacements: its factor, false where it is not positive definite; x <- its inverse times x.
   [[nodiscard]] bool factorise(double tolerance) noexcept {
-    return factor_.factor(block_.data(), tolerance);
+    if (factored_) return true;
+    factored_ = factor_.factor(block_.data(), tolerance);
+    const bool good = factored_;
+    if (!constant()) factored_ = false;
+    return good;
   }
+  // The block is the same in all poses.
+  [[nodiscard]] bool constant() const noexcept { return model_->nodes.empty() && !inertia_turns_; }
   void solve(double* x) const noexcept { factor_.solve(x); }
+  // Row of an elastic coordinate in the coupling with joints; all zero without ERLS beams.
+  [[nodiscard]] const double* coupling(size_t coordinate) const noexcept {
+    return coupling_.data() + coordinate * joints_;
+  }
+  [[nodiscard]] bool coupled() const noexcept { return !model_->nodes.empty() && joints_ > 0; }
 
   void dense(Eigen::MatrixXd& m) const {
     const auto n = static_cast<Eigen::Index>(joints_);
@@ -96,12 +135,16 @@ class BeamMass {
   }
 
  private:
-  using Kin = rigid::Kinematics<Planar, double>;
+  using Kin = Kinematics<Planar, double>;
 
   static constexpr int kEntries = 21;  // lower triangle of an element's matrix, by rows
 
-  // Lower triangle of the block: all diagonal entries, then what elements add; `entry`: where each entry of each element stands, -1: nowhere.
-  static std::vector<std::pair<int, int>> pattern_of(const Model& m, std::vector<int>& entry) {
+  // Lower triangle of the block: all diagonal entries, then what elements add; `entry`: where each entry of each ERLS element stands, -1: nowhere;
+  // `ancf`: the same for both components of each pair of nodal vectors of ANCF elements, in the order of bake(); `turn`: of both
+  // components of the gradient that the inertia of each ANCF node turns with.
+  static std::vector<std::pair<int, int>> pattern_of(const Model& m, std::vector<int>& entry,
+                                                     std::vector<int>& ancf,
+                                                     std::vector<int>& turn) {
     std::vector<std::pair<int, int>> pattern;
     std::map<std::pair<int, int>, int> known;
     const auto place = [&](int i, int j) {
@@ -120,7 +163,42 @@ class BeamMass {
           entry.push_back(
               dof(i) < 0 || dof(j) < 0 ? -1 : place(dof(i) - m.joint_nv(), dof(j) - m.joint_nv()));
     }
+    const auto pair = [&](const std::array<int, 2>& a, const std::array<int, 2>& b) {
+      for (size_t k = 0; k < 2; ++k)
+        ancf.push_back(a[k] < 0 || b[k] < 0 ? -1 : place(a[k] - m.joint_nv(), b[k] - m.joint_nv()));
+    };
+    for (const BeamSpan& e : m.ancf_elements) {
+      const auto dofs = ancf::detail::axis_dofs(m, e.node);
+      for (size_t i = 0; i < 4; ++i)
+        for (size_t j = 0; j <= i; ++j) pair(*dofs[i], *dofs[j]);
+      if (m.beams[static_cast<size_t>(e.beam)].kind != BeamKind::kAncfShear) continue;
+      const AncfNode &a = m.ancf_nodes[static_cast<size_t>(e.node)],
+                     &b = m.ancf_nodes[static_cast<size_t>(e.node) + 1];
+      pair(a.section, a.section);
+      pair(b.section, a.section);
+      pair(b.section, b.section);
+    }
+    for (const AncfNode& n : m.ancf_nodes) {
+      const std::array<int, 2>& g = ancf::detail::gradient_dofs(m, n, 0);
+      turn.push_back(n.inertia >= 0 && g[0] >= 0 && g[1] >= 0
+                         ? place(g[0] - m.joint_nv(), g[1] - m.joint_nv())
+                         : -1);
+    }
     return pattern;
+  }
+  // I ∂φ/∂g (∂φ/∂g)ᵀ of lumped inertias.
+  void turning_inertia(const Kin& kin, const Constants<Planar, double>& c) noexcept {
+    for (size_t i = 0; i < c.ancf.nodes.size(); ++i) {
+      const double inertia = c.ancf.nodes[i].inertia;
+      if (inertia == 0) continue;
+      const AncfNode& n = model_->ancf_nodes[i];
+      const Vec2<double>& g = ancf::detail::gradient(*model_, n, 0, kin.ancf_node[i]);
+      const std::array<int, 2>& dofs = ancf::detail::gradient_dofs(*model_, n, 0);
+      const double square = dot(g, g), factor = inertia / (square * square);
+      add_diagonal(dofs[0], factor * g.y * g.y);
+      add_diagonal(dofs[1], factor * g.x * g.x);
+      if (turn_entry_[i] >= 0) block_[static_cast<size_t>(turn_entry_[i])] -= factor * g.x * g.y;
+    }
   }
   void add_diagonal(int dof, double value) noexcept {
     if (dof >= 0) block_[static_cast<size_t>(dof) - joints_] += value;
@@ -142,15 +220,16 @@ class BeamMass {
 
   // In link axes, v and ω of the link, w = T u̇: c = E v + s ω + w, momentum of w per ω: h = M s + G d.
   template <class Composite>
-  void element(const Kin& kin, const rigid::Constants<Planar, double>& c,
-               const ElementConstants<double>& e, const int* entry, Composite* composite) noexcept {
+  void element(const Kin& kin, const Constants<Planar, double>& c,
+               const erls::ElementConstants<double>& e, const int* entry,
+               Composite* composite) noexcept {
     const auto& link = kin.body[static_cast<size_t>(e.body)];
     const auto at = static_cast<size_t>(e.node_a);
     const BeamMatrices<double>& m = e.matrices;
     BeamVector<double> u = BeamVector<double>::Zero();
     if (e.terms == LinkTerms::kComplete)
       for (int k = 0; k < 2; ++k) {
-        const NodeState<double>& s = kin.node[at + static_cast<size_t>(k)];
+        const erls::NodeState<double>& s = kin.node[at + static_cast<size_t>(k)];
         u.segment<3>(3 * k) << s.u.x, s.u.y, s.turn;
       }
     const BeamVector<double> d = to_local(link.R, u);
@@ -177,10 +256,13 @@ class BeamMass {
   const Model* model_;
   size_t joints_, elastic_;
   std::vector<double> coupling_;              // rows: displacements
-  std::vector<int> element_entry_;            // kEntries per element
+  std::vector<int> element_entry_;            // kEntries per ERLS element
+  std::vector<int> ancf_entry_, turn_entry_;
   std::vector<std::pair<int, int>> pattern_;  // of block_, in displacements
-  std::vector<double> block_;
+  std::vector<double> block_, constant_;
+  bool inertia_turns_ = false;  // lumped inertias on ANCF nodes
+  bool factored_ = false;       // and the block is constant
   SparseCholesky factor_;
 };
 
-}  // namespace panto::erls
+}  // namespace panto::rigid
