@@ -15,6 +15,8 @@
 #include "panto/elements/beam.hpp"
 #include "panto/estimation/force_observer.hpp"
 #include "panto/estimation/observer.hpp"
+#include "panto/integrate/simulate.hpp"
+#include "panto/integrate/stepper.hpp"
 #include "panto/io/load.hpp"
 #include "panto/mechanics/assembly.hpp"
 
@@ -170,13 +172,38 @@ int element(const std::string& operation) {
   return 0;
 }
 
+// One step of a fixed-step integrator of 0.1 ms, of a mechanism in motion, after some steps.
+int integrator_step(const Model& model, const std::string& name) {
+  constexpr double kStep = 1e-4;
+  const auto ws = Workspace::create(model, nominal(model));
+  const Result<AssembledState> start = assemble(*ws);
+  if (!start) {
+    std::fputs(start.diagnostics().text().c_str(), stderr);
+    return 2;
+  }
+  std::vector<double> q(start->q.begin(), start->q.end()), v(start->v.begin(), start->v.end());
+  for (int i = 0; i < model.joint_nv(); ++i) v[static_cast<size_t>(i)] += 1;
+  ws->choose_partition(0, q);
+  Ode ode(*ws, true);
+  std::vector<double> x(static_cast<size_t>(ode.size()), 0.0);
+  ode.pack(q, v, x);
+  const auto stepper = Stepper::create(name, ode);
+  double t = 0;
+  bool good = ok(ode.project(0, x));
+  for (int i = 0; i < 200; ++i) good = good && ok(stepper->step(t, kStep, x));
+  CALLGRIND_START_INSTRUMENTATION;
+  good = good && ok(stepper->step(t, kStep, x));
+  CALLGRIND_STOP_INSTRUMENTATION;
+  return good ? 0 : 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) {
     std::fprintf(stderr,
                  "usage: instructions MODEL[:N] residual|tangent|forward|kinematic|kinematic_ekf|"
-                 "kinematic_ekf_numeric|two_stage|FILTER\n"
+                 "kinematic_ekf_numeric|two_stage|FILTER|INTEGRATOR\n"
                  "       instructions element shear_force|shear_tangent|cable_force|cable_tangent|"
                  "beam_inertia\n");
     return 1;
@@ -204,6 +231,8 @@ int main(int argc, char** argv) {
     return kinematic_step(*model, "ekf", KinematicJacobian::kNumeric, false);
   if (operation == "two_stage")
     return kinematic_step(*model, "ss_ukf", KinematicJacobian::kExact, true);
+  for (const IntegratorInfo& i : integrators())
+    if (i.fixed_step && i.name == operation) return integrator_step(*model, operation);
   const auto ws = Workspace::create(*model, nominal(*model));
   const Result<AssembledState> start = assemble(*ws);
   if (!start) {

@@ -5,10 +5,6 @@
 
 namespace panto {
 
-namespace {
-constexpr double kRoundOff = 1e-9;  // stagnation below this is the noise of closing loops
-}  // namespace
-
 Convergence::Verdict Convergence::judge(double correction, double tolerance) noexcept {
   if (!std::isfinite(correction)) return Verdict::kFailed;
   if (correction <= tolerance) return Verdict::kDone;

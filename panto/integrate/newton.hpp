@@ -45,6 +45,7 @@ class ShiftedSolver {
 // Judges a sequence of corrections: done, going on, or stuck. Corrections that no longer shrink are accepted at round-off level only.
 class Convergence {
  public:
+  static constexpr double kRoundOff = 1e-9;  // stagnation below this is the noise of closing loops
   enum class Verdict { kDone, kContinue, kSlow, kFailed };
   void start() { previous_ = -1; }
   // kSlow: go on, with a fresh Jacobian.

@@ -74,7 +74,9 @@ Ode::Ode(Workspace& workspace, bool with_work) : workspace_(workspace), with_wor
     for (int k = 0; k < j.nv; ++k) {
       dof_coordinate_[static_cast<size_t>(j.v + k)] = j.q;
       if (j.type == JointType::kSpherical) dof_component_[static_cast<size_t>(j.v + k)] = k;
+      plain_ = plain_ && j.type != JointType::kSpherical;
     }
+  plain_ = plain_ && np_ == nz_;
   for (const ScalarCoordinate& e : scalar_coordinates(m))
     dof_coordinate_[static_cast<size_t>(e.v)] = e.q;
   for (const ConstraintRow& row : m.rows) driven_ = driven_ || row.target != TargetKind::kConstant;
@@ -129,16 +131,32 @@ Status Ode::rhs(double t, View x, MutableView x_dot) noexcept {
   t = inside_window(t);
   const Status status = evaluate(t, x);
   if (status != Status::kOk && status != Status::kRepartition) return status;
+  if (with_work_ && driven_) workspace_.multipliers(a_, lambda_);
+  fill_rates(x_dot);
+  return status;
+}
+
+void Ode::fill_rates(MutableView x_dot) noexcept {
   workspace_.coordinate_rates(q_, v_, x_dot.first(static_cast<size_t>(nq_)));
   const auto z = workspace_.independent_speeds();
   for (size_t i = 0; i < z.size(); ++i)
     x_dot[static_cast<size_t>(nq_) + i] = a_[static_cast<size_t>(z[i])];
-  if (with_work_) {
-    if (driven_) workspace_.multipliers(a_, lambda_);
-    const auto at = static_cast<size_t>(nq_ + nz_);
-    workspace_.last_power(u_, lambda_, x_dot[at], x_dot[at + 1]);
-  }
-  return status;
+  if (!with_work_) return;
+  const auto at = static_cast<size_t>(nq_ + nz_);
+  workspace_.last_power(u_, lambda_, x_dot[at], x_dot[at + 1]);
+}
+
+Status Ode::imbalance(double t, View x, View rates, MutableView x_dot, MutableView rest) noexcept {
+  t = inside_window(t);
+  ++evaluations_;
+  const Status closed = close(t, x);
+  if (closed != Status::kOk && closed != Status::kRepartition) return closed;
+  const auto z = workspace_.independent_speeds();
+  for (size_t i = 0; i < z.size(); ++i) a_[static_cast<size_t>(z[i])] = rates[i];
+  const Status status = workspace_.imbalance(t, v_, u_, u_rate_, a_, lambda_, rest);
+  if (status != Status::kOk) return status;
+  fill_rates(x_dot);
+  return closed;
 }
 
 View Ode::multipliers() noexcept {
@@ -155,6 +173,7 @@ void Ode::prepare_derivatives() {
 
 const Eigen::MatrixXd& Ode::columns() const { return d_->columns; }
 const Eigen::MatrixXd& Ode::reduced_jacobian() const { return d_->reduced; }
+const ReducedTangent& Ode::motion() const { return d_->motion; }
 
 Status Ode::linearise(double t, View x) noexcept {
   t = inside_window(t);

@@ -17,6 +17,8 @@
 
 namespace panto {
 
+class ReducedTangent;
+
 struct State {
   double t = 0;
   Eigen::VectorXd q, v;
@@ -37,11 +39,18 @@ class Ode {
   [[nodiscard]] int dynamic_size() const { return nq_ + nz_; }
   // m: independent directions and independent speeds together.
   [[nodiscard]] int reduced_size() const { return np_ + nz_; }
-  [[nodiscard]] Workspace& workspace() { return workspace_; }
+  [[nodiscard]] Workspace& workspace() const { return workspace_; }
   [[nodiscard]] bool with_work() const { return with_work_; }
 
   // ẋ at (t, x). kRepartition counts as success: the values are right, but choose again before the next step.
   [[nodiscard]] Status rhs(double t, View x, MutableView x_dot) noexcept;
+
+  // What the equations of motion lack at (t, x) where the independent speeds change at `rates` (LOOP-7), by independent acceleration: zero where
+  // rates are those of f. x_dot: ẋ with these rates; speeds that follow from others get the rate that they follow with. No mass matrix is made.
+  [[nodiscard]] Status imbalance(double t, View x, View rates, MutableView x_dot,
+                                 MutableView rest) noexcept;
+  // Every independent coordinate is the integral of one independent speed.
+  [[nodiscard]] bool plain() const { return plain_; }
 
   // F (dynamic_size x m) and P F (m x m) at (t, x), exact, by the tangent of the equations of motion. Does not allocate after
   // prepare_derivatives(). Also leaves f(t, x)'s accelerations behind, like rhs().
@@ -49,6 +58,7 @@ class Ode {
   [[nodiscard]] Status linearise(double t, View x) noexcept;
   [[nodiscard]] const Eigen::MatrixXd& columns() const;           // F
   [[nodiscard]] const Eigen::MatrixXd& reduced_jacobian() const;  // P F
+  [[nodiscard]] const ReducedTangent& motion() const;             // what they were made of
   // w = P x_step at the point of the last linearise() or rhs().
   void reduce(View x_step, MutableView w) const noexcept;
   // ∂f/∂x = F P (size x size). Rows and columns of the energy integrals are zero: nothing depends on them, and a Newton iteration gets
@@ -71,11 +81,13 @@ class Ode {
   void set_window(double begin, double end);
   [[nodiscard]] double inside_window(double t) const noexcept;
 
-  // Of the last rhs() or linearise(): full coordinates, speeds, accelerations, multipliers (redundant rows zero).
+  // Of the last rhs(), imbalance() or linearise(): full coordinates, speeds, accelerations, multipliers (redundant rows zero).
   [[nodiscard]] View positions() const { return q_; }
   [[nodiscard]] View speeds() const { return v_; }
   [[nodiscard]] View accelerations() const { return a_; }
   [[nodiscard]] View multipliers() noexcept;
+  // Multipliers of the last imbalance().
+  [[nodiscard]] View balancing_multipliers() const { return lambda_; }
   [[nodiscard]] View inputs() const { return u_; }
   [[nodiscard]] View input_rates() const { return u_rate_; }
   [[nodiscard]] long evaluations() const { return evaluations_; }
@@ -86,9 +98,10 @@ class Ode {
   [[nodiscard]] Status close(double t, View x) noexcept;     // q_, v_, u_ of x
   [[nodiscard]] Status evaluate(double t, View x) noexcept;  // and a_
   void watch() noexcept;
+  void fill_rates(MutableView x_dot) noexcept;  // ẋ from q_, v_, a_ and, for the work, lambda_
 
   Workspace& workspace_;
-  bool with_work_, driven_ = false;
+  bool with_work_, driven_ = false, plain_ = true;
   int nq_ = 0, nv_ = 0, np_ = 0, nz_ = 0, na_ = 0;
   long evaluations_ = 0, linearisations_ = 0;
   double window_begin_, window_end_;

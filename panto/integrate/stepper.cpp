@@ -23,6 +23,13 @@ void Stepper::commit(double, View) noexcept {}
 void Stepper::repartitioned(double) noexcept {}
 
 Status Stepper::trial(double t, double h, View x, MutableView out) noexcept {
+  side_ = true;
+  const Status status = attempt(t, h, x, out);
+  side_ = false;
+  return status;
+}
+
+Status Stepper::attempt(double t, double h, View x, MutableView out) noexcept {
   const Status advanced = advance(t, h, x, out);
   if (!usable(advanced)) return advanced;
   const Status closed = ode_.project(t + h, out);
@@ -34,13 +41,13 @@ Status Stepper::trial(double t, double h, View x, MutableView out) noexcept {
 
 Status Stepper::step(double& t, double h, MutableView x) noexcept {
   PANTO_EXPECT(x.size() == next_.size(), "state of another system");
-  Status status = trial(t, h, x, next_);
+  Status status = attempt(t, h, x, next_);
   if (status != Status::kOk) {
     // The step may lead where the present choice of coordinates cannot close the loops: another choice, another try.
     if (ode_.repartition(t, x, true) != Status::kRepartition) return status;
     ++repartitions_;
     repartitioned(t);
-    status = trial(t, h, x, next_);
+    status = attempt(t, h, x, next_);
     if (status != Status::kOk) return status;
   }
   std::copy(next_.begin(), next_.end(), x.begin());

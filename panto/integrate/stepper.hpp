@@ -47,7 +47,11 @@ class Stepper {
 
   Ode& ode_;
   long steps_ = 0, iterations_ = 0, repartitions_ = 0;
+  bool side_ = false;  // the advance is a trial: it must leave no trace
   std::vector<double> next_;
+
+ private:
+  [[nodiscard]] Status attempt(double t, double h, View x, MutableView out) noexcept;
 };
 
 // True for outcomes after which the values may be used.

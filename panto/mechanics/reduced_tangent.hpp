@@ -33,7 +33,8 @@ class ReducedTangent {
   [[nodiscard]] const Eigen::MatrixXd& dq() const { return dq_; }
   [[nodiscard]] const Eigen::MatrixXd& dv() const { return dv_; }
   [[nodiscard]] const Eigen::MatrixXd& da() const { return da_; }
-  // Of the last accelerations(): RᵀMR factorised, and R of acceleration level (nv x independent accelerations).
+  // Of the last accelerations(): RᵀMR, its factor, and R of acceleration level (nv x independent accelerations).
+  [[nodiscard]] const Eigen::MatrixXd& mass() const { return reduced_mass_; }
   [[nodiscard]] const Eigen::LLT<Eigen::MatrixXd>& reduced_mass() const { return llt_; }
   [[nodiscard]] const Eigen::MatrixXd& basis() const { return basis_; }
 

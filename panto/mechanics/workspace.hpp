@@ -9,6 +9,7 @@
 
 #include "panto/base/status.hpp"
 #include "panto/model/model.hpp"
+#include "panto/numerics/staged_lu.hpp"
 
 namespace panto {
 
@@ -85,6 +86,9 @@ class Workspace {
   virtual void along(const Point& x, Level level, const Eigen::MatrixXd& dq,
                      const Eigen::MatrixXd& dv, const Eigen::MatrixXd& da,
                      std::span<const int> outputs, DirectionalTangent& out) = 0;
+  // ∂r/∂a + velocity ∂r/∂v + position ∂r/∂q by rows, entries as they may occur in any pose; without ball joints. An empty matrix gets the pattern and
+  // allocates, later calls do not. Cost linear in bodies and elements where a coordinate meets few others.
+  virtual void step_tangent(const Point& x, double position, double velocity, RowMatrix& out) = 0;
   // Highest derivative of motion that an output reads; kAcceleration also where it reads forces.
   [[nodiscard]] Level level_of(int output) const noexcept;
   // Values of some outputs, evaluating no more of the motion than they read.
@@ -94,6 +98,8 @@ class Workspace {
   virtual void mass_matrix(View q, Eigen::MatrixXd& mass) = 0;
   // G: rows as Model::rows, columns speeds.
   virtual void constraint_jacobian(double t, View q, Eigen::MatrixXd& g) = 0;
+  // The same by rows, at the last close_positions().
+  [[nodiscard]] virtual const RowMatrix& constraint_rows() const = 0;
   virtual void outputs(const Point& x, MutableView y) = 0;
   virtual Energy energy(View q, View v) = 0;
   // M c + k of the motion at speeds v whose independent accelerations are zero; neither gravity nor forces. After close_positions at the same pose.
@@ -153,6 +159,11 @@ class Workspace {
   // a at (q, v) in the independent-coordinate form (LOOP-4): z̈ = (RᵀMR)⁻¹ Rᵀ(Q - k - M c); after close_velocities.
   [[nodiscard]] virtual Status accelerations(double t, View v, View u, View u_rate,
                                              MutableView a) noexcept = 0;
+  // What the equations of motion lack at the independent accelerations in a, whose dependent entries are filled in: Rᵀ(M a + k - Q), by independent
+  // acceleration (LOOP-7). Zero where accelerations() would give this a; lambda is then as multipliers() gives it. No mass matrix is made. After
+  // close_velocities() at v.
+  [[nodiscard]] virtual Status imbalance(double t, View v, View u, View u_rate, MutableView a,
+                                         MutableView lambda, MutableView rest) noexcept = 0;
   // Dependent entries of a from the independent ones, after close_velocities() at v: kinematics alone, neither masses nor forces are looked at.
   virtual void close_accelerations(View v, View u, View u_rate, MutableView a) noexcept = 0;
   // Accelerations that the speeds alone ask of the loops, independent ones zero. closed_output() then reads as with all accelerations zero: what is

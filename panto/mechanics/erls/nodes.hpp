@@ -2,6 +2,8 @@
 // tree: R, p, w, v, al, a are those of its section, d is its place on the link, without displacement.
 #pragma once
 
+#include <type_traits>
+
 #include "panto/mechanics/erls/beam_constants.hpp"
 
 namespace panto::erls {
@@ -11,6 +13,7 @@ template <class T>
 struct NodeState {
   Vec2<T> u{}, u_dot{};
   T turn{0.0}, turn_dot{0.0};
+  Rot2<T> R{};  // by `turn`, kept for double only
 };
 
 namespace detail {
@@ -34,11 +37,20 @@ void place_nodes(const Model& m, const BeamConstants<P>& c, const T* q, std::vec
     Body& b = body[m.bodies.size() + 1 + i];
     NodeState<T>& s = node[i];
     s.u = {detail::entry(q, shift, n.dof[0]), detail::entry(q, shift, n.dof[1])};
+    [[maybe_unused]] const T before = s.turn;
     s.turn = detail::entry(q, shift, n.dof[2]);
     b.d = {link.R.c * c.nodes[i].x, link.R.s * c.nodes[i].x};
     b.p = link.p + b.d + s.u;
     b.angle = link.angle + s.turn;
-    b.R = n.dof[2] >= 0 ? compose(link.R, turn(s.turn)) : link.R;
+    if (n.dof[2] < 0) {
+      b.R = link.R;
+    } else if constexpr (std::is_same_v<T, double>) {
+      // While loops are closed, displacements stay.
+      if (s.turn != before) s.R = turn(s.turn);
+      b.R = compose(link.R, s.R);
+    } else {
+      b.R = compose(link.R, turn(s.turn));
+    }
   }
 }
 

@@ -340,6 +340,51 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
   clear(d.a);
 }
 
+// δq, δv and δa move together, so that one set of lanes serves all three.
+template <class S>
+void RigidWorkspace<S>::step_tangent(const Point& x, double position, double velocity,
+                                     RowMatrix& out) {
+  if (out.columns == 0) {
+    out.columns = model_.nv;
+    for (const std::vector<int>& dofs : structure_.r_dofs) {
+      out.column.insert(out.column.end(), dofs.begin(), dofs.end());
+      out.start.push_back(static_cast<int>(out.column.size()));
+    }
+    out.value.assign(out.column.size(), 0.0);
+  }
+  seed_point(x);
+  DualScratch& d = *dual_;
+  const int *colour = structure_.colour.data(), *start = out.start.data(),
+            *column = out.column.data();
+  for (int base = 0; base < structure_.colours; base += kDualLanes) {
+    const auto lane_of = [&](int dof) {
+      const int lane = colour[dof] - base;
+      return lane >= 0 && lane < kDualLanes ? lane : -1;
+    };
+    clear(d.q);
+    clear(d.v);
+    clear(d.a);
+    for (int dof = 0; dof < model_.nv; ++dof)
+      if (const int lane = lane_of(dof); lane >= 0) {
+        d.q[static_cast<size_t>(coordinate_of(dof))].v[lane] = position;
+        d.v[static_cast<size_t>(dof)].v[lane] = velocity;
+        d.a[static_cast<size_t>(dof)].v[lane] = 1;
+      }
+    sweep(c_, x);
+    for (int i = 0; i < model_.nv; ++i) {
+      const Dual& r = d.eq.r[static_cast<size_t>(i)];
+      for (int k = start[i]; k < start[i + 1]; ++k)
+        if (const int lane = lane_of(column[k]); lane >= 0)
+          out.value[static_cast<size_t>(k)] = r.v[lane];
+    }
+  }
+  clear(d.q);
+  clear(d.v);
+  clear(d.a);
+}
+
+template void RigidWorkspace<Planar>::step_tangent(const Point&, double, double, RowMatrix&);
+template void RigidWorkspace<Spatial>::step_tangent(const Point&, double, double, RowMatrix&);
 template void RigidWorkspace<Planar>::along(const Point&, Level, const Eigen::MatrixXd&,
                                             const Eigen::MatrixXd&, const Eigen::MatrixXd&,
                                             std::span<const int>, DirectionalTangent&);

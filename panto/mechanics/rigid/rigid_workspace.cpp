@@ -614,6 +614,38 @@ void RigidWorkspace<S>::close_accelerations(View v, View u, View u_rate, Mutable
 }
 
 template <class S>
+Status RigidWorkspace<S>::imbalance(double t, View v, View u, View u_rate, MutableView a,
+                                    MutableView lambda, MutableView rest) noexcept {
+  close_accelerations(v, u, u_rate, a);
+  Arguments<double> x;
+  x.t = t;
+  x.u = u.empty() ? nullptr : u.data();
+  x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
+  eq_.forces(c_, x);
+  double *r = force_.data(), *multiplier = right_.data();
+  for (size_t i = 0; i < force_.size(); ++i) r[i] = eq_.r[i] - added_[i];
+  // λ leaves nothing of the dependent entries; what it takes from the others is Rᵀ.
+  const int rank = lu_.rank(2), *rows = lu_.pivot_rows().data(),
+            *columns = lu_.pivot_columns().data();
+  std::fill(lambda.begin(), lambda.end(), 0.0);
+  for (int i = 0; i < rank; ++i) multiplier[i] = r[columns[i]];
+  if (rank > 0) lu_.solve_transposed(2, multiplier);
+  for (int i = 0; i < rank; ++i) {
+    const auto at = static_cast<size_t>(rows[i]);
+    lambda[at] = multiplier[i];
+    for (int k = g_.start[at]; k < g_.start[at + 1]; ++k)
+      r[g_.column[static_cast<size_t>(k)]] -= g_.value[static_cast<size_t>(k)] * multiplier[i];
+  }
+  bool finite = true;
+  const auto free = lu_.free_columns(2);
+  for (size_t i = 0; i < free.size(); ++i) {
+    rest[i] = r[free[i]];
+    finite = finite && std::isfinite(rest[i]);
+  }
+  return finite ? Status::kOk : Status::kNotFinite;
+}
+
+template <class S>
 void RigidWorkspace<S>::loop_accelerations(View v, MutableView a) noexcept {
   eq_.kin.velocities(v.data());
   eq_.kin.accelerations(c_, zero_.data());

@@ -25,10 +25,12 @@ class RigidWorkspace final : public Workspace {
   void along(const Point& x, Level level, const Eigen::MatrixXd& dq, const Eigen::MatrixXd& dv,
              const Eigen::MatrixXd& da, std::span<const int> outputs,
              DirectionalTangent& out) override;
+  void step_tangent(const Point& x, double position, double velocity, RowMatrix& out) override;
   void readings(const Point& x, std::span<const int> outputs, MutableView y) noexcept override;
 
   void mass_matrix(View q, Eigen::MatrixXd& mass) override;
   void constraint_jacobian(double t, View q, Eigen::MatrixXd& g) override;
+  [[nodiscard]] const RowMatrix& constraint_rows() const override { return g_; }
   void outputs(const Point& x, MutableView y) override;
   Energy energy(View q, View v) override;
   void convective_forces(View v, MutableView out) noexcept override;
@@ -63,6 +65,8 @@ class RigidWorkspace final : public Workspace {
   [[nodiscard]] Status close_velocities(double t, View u, MutableView v) noexcept override;
   [[nodiscard]] Status accelerations(double t, View v, View u, View u_rate,
                                      MutableView a) noexcept override;
+  [[nodiscard]] Status imbalance(double t, View v, View u, View u_rate, MutableView a,
+                                 MutableView lambda, MutableView rest) noexcept override;
   void close_accelerations(View v, View u, View u_rate, MutableView a) noexcept override;
   void loop_accelerations(View v, MutableView a) noexcept override;
   [[nodiscard]] double closed_output(int output) noexcept override;

@@ -1,0 +1,28 @@
+// The matrix of an implicit step: how the imbalance of the equations of motion follows the accelerations at the end of the step,
+// Rᵀ (M + velocity C + position K) R, C and K the derivatives by speeds and coordinates (INT-13).
+#pragma once
+
+#include <Eigen/Core>
+#include <memory>
+
+#include "panto/integrate/ode.hpp"
+
+namespace panto {
+
+class MotionMatrix {
+ public:
+  // The ode must outlive the matrix. Allocates what later calls need.
+  static std::unique_ptr<MotionMatrix> create(Ode& ode);
+  virtual ~MotionMatrix() = default;
+  // Whether the matrix is a sparse one, and nothing of the size n x n is to be made for this ode.
+  static bool sparse(const Ode& ode);
+  // Made and factorised at (t, x), where the independent speeds change at about these rates.
+  [[nodiscard]] virtual Status renew(double t, View x, View rates, double position,
+                                     double velocity) noexcept = 0;
+  // Change of the independent speeds' accelerations that removes the imbalance `rest` (by independent acceleration) and `ahead`, by independent
+  // speed, what the rates that follow from others are ahead of those assumed.
+  virtual void solve(const Eigen::VectorXd& rest, const Eigen::VectorXd& ahead,
+                     Eigen::VectorXd& change) noexcept = 0;
+};
+
+}  // namespace panto
