@@ -38,8 +38,8 @@ class DenseMotionMatrix final : public MotionMatrix {
     const Eigen::MatrixXd& j = ode_.reduced_jacobian();
     for (Eigen::Index k = 0; k < nz_; ++k) {
       const auto at = std::lower_bound(zp.begin(), zp.end(), zv[static_cast<size_t>(k)]);
-      inverse_.col(k) = -position * j.col(at - zp.begin()).tail(nz_) -
-                        velocity * j.col(np + k).tail(nz_);
+      inverse_.col(k) =
+          -position * j.col(at - zp.begin()).tail(nz_) - velocity * j.col(np + k).tail(nz_);
       inverse_(k, k) += 1;
     }
     // Rows of independent accelerations: RᵀMR; a rate that follows from them lacks what is left beside R.
@@ -51,7 +51,8 @@ class DenseMotionMatrix final : public MotionMatrix {
     for (size_t k = 0; k < za.size(); ++k) {
       const Eigen::Index column = place(k);
       for (Eigen::Index i = 0; i < nz_; ++i)
-        weight_(i, column) -= motion.basis()(zv[static_cast<size_t>(i)], static_cast<Eigen::Index>(k));
+        weight_(i, column) -=
+            motion.basis()(zv[static_cast<size_t>(i)], static_cast<Eigen::Index>(k));
       for (size_t i = 0; i < za.size(); ++i)
         weight_(place(i), column) =
             motion.mass()(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(k));

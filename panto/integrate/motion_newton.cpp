@@ -71,8 +71,7 @@ Status MotionNewton::begin(double t, double h, View x0, bool side) noexcept {
     if (!side) known_ = 0;
   }
   const double reach = follows && known_ > 1 ? h / last_h_ : 0;
-  for (size_t i = 0; i < a_.size(); ++i)
-    a_[i] = start_.a[i] + reach * (start_.a[i] - before_[i]);
+  for (size_t i = 0; i < a_.size(); ++i) a_[i] = start_.a[i] + reach * (start_.a[i] - before_[i]);
   return Status::kOk;
 }
 

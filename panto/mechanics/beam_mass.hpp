@@ -255,8 +255,8 @@ class BeamMass {
 
   const Model* model_;
   size_t joints_, elastic_;
-  std::vector<double> coupling_;              // rows: displacements
-  std::vector<int> element_entry_;            // kEntries per ERLS element
+  std::vector<double> coupling_;    // rows: displacements
+  std::vector<int> element_entry_;  // kEntries per ERLS element
   std::vector<int> ancf_entry_, turn_entry_;
   std::vector<std::pair<int, int>> pattern_;  // of block_, in displacements
   std::vector<double> block_, constant_;

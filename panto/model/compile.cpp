@@ -206,7 +206,8 @@ void Compiler::warn_about_massless() {
   std::vector<bool> has_mass(n, false);
   for (size_t i = n; i-- > 0;) {
     if (!model_.bodies[i].solids.empty() || beam_of(static_cast<int>(i)) >= 0 ||
-        ancf_of(static_cast<int>(i)) >= 0) has_mass[i] = true;
+        ancf_of(static_cast<int>(i)) >= 0)
+      has_mass[i] = true;
     const int parent = model_.joints[i].parent;
     if (has_mass[i] && parent >= 0) has_mass[static_cast<size_t>(parent)] = true;
   }

@@ -132,9 +132,9 @@ void Compiler::ancf_joint(const Item& item, Joint& joint, int body) {
   if (grounded && parent >= 0) {
     const Frame& p = model_.frames[static_cast<size_t>(parent)];
     f.position = p.position;
-    f.rotation[0] = p.rotation[0] < 0   ? own_angle
-                    : own_angle < 0 ? p.rotation[0]
-                                    : add_slot(combined(Op::kAdd, p.rotation[0], own_angle));
+    f.rotation[0] = p.rotation[0] < 0 ? own_angle
+                    : own_angle < 0   ? p.rotation[0]
+                                      : add_slot(combined(Op::kAdd, p.rotation[0], own_angle));
   }
   AncfNode& n = model_.ancf_nodes[static_cast<size_t>(node)];
   if (grounded && n.x >= 0 && value(n.x) > 0) {

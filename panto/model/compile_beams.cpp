@@ -195,8 +195,7 @@ void Compiler::beam(const At& at, Body& out, int body_index, const std::string& 
     n.name = fmt::format("{}.n{}", name, i + 1);
     n.beam = index;
     n.x = x[i];
-    n.frame =
-        beam_frame(at, body_index, name, fmt::format("n{}", i + 1), i == 0 ? -1 : x[i]);
+    n.frame = beam_frame(at, body_index, name, fmt::format("n{}", i + 1), i == 0 ? -1 : x[i]);
     if (good) model_.nodes.push_back(std::move(n));
   }
   if (!good) return;

@@ -119,9 +119,10 @@ std::optional<Dof> Compiler::coordinate(const At& at, const std::string& name) {
   }
   if (ancf_joints_.contains(name)) {
     error(208, at,
-          fmt::format("joint \"{}\" of a beam of large deformation has no coordinate; the beam starts "
-                      "straight, with \"angle\" and \"rate\" of its table",
-                      name));
+          fmt::format(
+              "joint \"{}\" of a beam of large deformation has no coordinate; the beam starts "
+              "straight, with \"angle\" and \"rate\" of its table",
+              name));
     return std::nullopt;
   }
   if (const auto it = joint_coordinates_.find(name); it != joint_coordinates_.end()) {

@@ -127,11 +127,11 @@ struct Beam {
   // kCircle: diameter. kTube: outer, inner diameter. kRectangle: width, height in the plane. kGiven: area, second moment.
   std::array<Slot, 2> numbers{-1, -1};
   Slot length = -1, youngs_modulus = -1;
-  Slot mass = -1, density = -1;  // one of them
-  Slot alpha = -1, beta = -1;    // Rayleigh damping
-  bool first_terms = false;      // inertia without products with the displacements
-  bool stiffening = false;       // bending shortens
-  bool rotary = false;           // rotary inertia of the section
+  Slot mass = -1, density = -1;                 // one of them
+  Slot alpha = -1, beta = -1;                   // Rayleigh damping
+  bool first_terms = false;                     // inertia without products with the displacements
+  bool stiffening = false;                      // bending shortens
+  bool rotary = false;                          // rotary inertia of the section
   Slot poissons_ratio = -1, shear_factor = -1;  // kAncfShear; factor absent: 5/6
   AncfLaw law = AncfLaw::kSplit;
   CableCurvature curvature = CableCurvature::kPerUnstretchedLength;

@@ -9,10 +9,9 @@ AncfCurve::AncfCurve(const Workspace& workspace)
       constants_(ancf::bake_beams<double>(model_, [&](Slot s) { return workspace.number(s); })) {
   for (const Beam& b : model_.beams) {
     const int frame = model_.joints[static_cast<size_t>(b.body)].parent_frame;
-    angle_.push_back(
-        b.ancf() && frame >= 0
-            ? workspace.number(model_.frames[static_cast<size_t>(frame)].rotation[0])
-            : 0.0);
+    angle_.push_back(b.ancf() && frame >= 0
+                         ? workspace.number(model_.frames[static_cast<size_t>(frame)].rotation[0])
+                         : 0.0);
   }
   for (size_t k = 0; k < model_.ancf_elements.size(); ++k) {
     const BeamSpan& span = model_.ancf_elements[k];
@@ -20,9 +19,8 @@ AncfCurve::AncfCurve(const Workspace& workspace)
     const auto& e = constants_.elements[k];
     for (int i = first ? 0 : 1; i <= kPointsPerElement; ++i) {
       const double xi = static_cast<double>(i) / kPointsPerElement;
-      samples_.push_back({span.beam,
-                          constants_.nodes[static_cast<size_t>(span.node)].x + xi * e.cable.L, k,
-                          xi});
+      samples_.push_back(
+          {span.beam, constants_.nodes[static_cast<size_t>(span.node)].x + xi * e.cable.L, k, xi});
     }
   }
 }
@@ -40,8 +38,8 @@ std::vector<std::string> AncfCurve::names() const {
   int number = 0;
   for (size_t i = 0; i < samples_.size(); ++i) {
     number = i > 0 && samples_[i - 1].beam == samples_[i].beam ? number + 1 : 1;
-    out.push_back(fmt::format("{}.point{}", model_.beams[static_cast<size_t>(samples_[i].beam)].name,
-                              number));
+    out.push_back(fmt::format("{}.point{}",
+                              model_.beams[static_cast<size_t>(samples_[i].beam)].name, number));
   }
   return out;
 }

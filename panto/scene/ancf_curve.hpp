@@ -14,8 +14,8 @@ class AncfCurve {
   explicit AncfCurve(const Workspace& workspace);
 
   struct Sample {
-    int beam = 0;    // index into Model::beams
-    double x = 0;    // along the undeformed beam
+    int beam = 0;  // index into Model::beams
+    double x = 0;  // along the undeformed beam
     size_t element = 0;
     double xi = 0;
   };

@@ -376,8 +376,9 @@ class Painter {
       if (!b.ancf() || body_of_scene(b.body) != p.body) continue;
       for (size_t i = 0; i < scene_.sections.size(); ++i)
         if (scene_.sections[i].body == p.body &&
-            (nearest < 0 || std::abs(scene_.sections[i].x - p.at[0]) <
-                                std::abs(scene_.sections[static_cast<size_t>(nearest)].x - p.at[0])))
+            (nearest < 0 ||
+             std::abs(scene_.sections[i].x - p.at[0]) <
+                 std::abs(scene_.sections[static_cast<size_t>(nearest)].x - p.at[0])))
           nearest = static_cast<int>(i);
     }
     if (nearest >= 0) return nearest;

@@ -24,7 +24,8 @@ double mass_per_length() { return kDensity * kHeight * kHeight; }
 
 std::string beam(const char* element, int elements, const std::string& more = "") {
   return fmt::format(
-      "space = \"planar\"\n[[body]]\nname = \"b\"\nancf = {{ element = \"{}\", length = {}, rectangle "
+      "space = \"planar\"\n[[body]]\nname = \"b\"\nancf = {{ element = \"{}\", length = {}, "
+      "rectangle "
       "= [{}, {}], E = {}, density = {}, elements = {}{} }}\n",
       element, kLength, kHeight, kHeight, kYoung, kDensity, elements, more);
 }
@@ -45,8 +46,9 @@ std::vector<double> frequencies(const std::string& text) {
 
 // Cubic elements with consistent mass miss a bending frequency by (β h)⁴ / 1440.
 TEST(AncfCable, BendingFrequenciesConvergeAtFourthOrder) {
-  const std::tuple<const char*, size_t, double> cases[] = {
-      {"weld", 0, 1.8751040687119611}, {"revolute", 1, 3.9266023120479191}, {"free", 3, 4.7300407448627040}};
+  const std::tuple<const char*, size_t, double> cases[] = {{"weld", 0, 1.8751040687119611},
+                                                           {"revolute", 1, 3.9266023120479191},
+                                                           {"free", 3, 4.7300407448627040}};
   for (const auto& [type, mode, beta] : cases) {
     const double exact = bending(beta),
                  coarse = frequencies(beam("cable", 4) + joint(type)).at(mode) / exact - 1,
@@ -58,7 +60,8 @@ TEST(AncfCable, BendingFrequenciesConvergeAtFourthOrder) {
 
 // Against Euler and Bernoulli the slender beam with shear misses by shear and rotary inertia, some (β h/L)², and by its mesh.
 TEST(AncfShear, FrequenciesTendToThoseOfASlenderBeam) {
-  for (const auto& [type, mode, beta] : {std::tuple{"weld", 0u, 1.8751040687119611}, {"revolute", 1u, 3.9266023120479191}}) {
+  for (const auto& [type, mode, beta] :
+       {std::tuple{"weld", 0u, 1.8751040687119611}, {"revolute", 1u, 3.9266023120479191}}) {
     const double exact = bending(beta);
     const double coarse = frequencies(beam("shear", 4) + joint(type)).at(mode) / exact - 1,
                  fine = frequencies(beam("shear", 16) + joint(type)).at(mode) / exact - 1;
@@ -69,12 +72,13 @@ TEST(AncfShear, FrequenciesTendToThoseOfASlenderBeam) {
 
 // A pin on the ground away from the start, at an angle: the same frequencies, at the place that was asked for.
 TEST(Ancf, AJointPlacesTheBeam) {
-  const std::string text = beam("cable", 4, ", angle = \"20 deg\"") +
-                           "[[joint]]\nname = \"j\"\ntype = \"revolute\"\nparent = { body = \"ground\", at = [1, "
-                           "2], angle = \"30 deg\" }\nchild = \"b.n3\"\n"
-                           "[[output]]\nname = \"x\"\ntype = \"position\"\nof = \"b.end\"\naxis = \"x\"\n"
-                           "[[output]]\nname = \"y\"\ntype = \"position\"\nof = \"b.end\"\naxis = \"y\"\n"
-                           "[[output]]\nname = \"angle\"\ntype = \"coordinate\"\nof = \"j\"\n";
+  const std::string text =
+      beam("cable", 4, ", angle = \"20 deg\"") +
+      "[[joint]]\nname = \"j\"\ntype = \"revolute\"\nparent = { body = \"ground\", at = [1, "
+      "2], angle = \"30 deg\" }\nchild = \"b.n3\"\n"
+      "[[output]]\nname = \"x\"\ntype = \"position\"\nof = \"b.end\"\naxis = \"x\"\n"
+      "[[output]]\nname = \"y\"\ntype = \"position\"\nof = \"b.end\"\naxis = \"y\"\n"
+      "[[output]]\nname = \"angle\"\ntype = \"coordinate\"\nof = \"j\"\n";
   const auto model = model_of(text);
   ASSERT_TRUE(model.ok()) << model.diagnostics().text();
   const auto workspace = Workspace::create(*model, nominal(*model));
@@ -106,11 +110,15 @@ Tip elastica(double force, double length, double bending_stiffness, double axial
     out = {0, 0};
     for (int i = 0; i <= n; ++i) {
       const double w = std::sqrt(tip_angle) * i / n, theta = tip_angle - w * w,
-                   end = std::sin(tip_angle), here = std::sin(theta), slack = force / axial_stiffness,
+                   end = std::sin(tip_angle), here = std::sin(theta),
+                   slack = force / axial_stiffness,
                    drop = (end - here) * (1 + 0.5 * slack * (end + here)),
                    f = i == 0 ? 2 / std::sqrt(2 * k * std::cos(tip_angle) * (1 + slack * end))
                               : 2 * w / std::sqrt(2 * k * drop),
-                   weight = (i == 0 || i == n ? 1.0 : i % 2 ? 4.0 : 2.0) * std::sqrt(tip_angle) / n / 3,
+                   weight = (i == 0 || i == n ? 1.0
+                             : i % 2          ? 4.0
+                                              : 2.0) *
+                            std::sqrt(tip_angle) / n / 3,
                    stretch = 1 + force * std::sin(theta) / axial_stiffness;
       length_found += weight * f;
       out.x += weight * f * std::cos(theta) * stretch;
@@ -146,7 +154,8 @@ TEST(AncfCantilever, BendsAsTheElastica) {
   EXPECT_NEAR(y[0], exact.x - L, 1e-6);
   EXPECT_NEAR(y[1], exact.y, 1e-6);
   EXPECT_GT(y[1], 1.2);  // far from the small deflection F L³ / 3 EI = 2 m, and large
-  fmt::print("cantilever {:.10f} {:.10f}, elastica {:.10f} {:.10f}\n", y[0], y[1], exact.x - L, exact.y);
+  fmt::print("cantilever {:.10f} {:.10f}, elastica {:.10f} {:.10f}\n", y[0], y[1], exact.x - L,
+             exact.y);
 }
 
 double drift(const std::string& name, const char* integrator, double dt, double until) {

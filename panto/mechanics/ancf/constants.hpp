@@ -31,7 +31,7 @@ struct ElementConstants {
 template <class P>
 struct Rotation {
   bool turns = false;
-  P coriolis{0.0};         // 2 Ω cos s
+  P coriolis{0.0};            // 2 Ω cos s
   P along{0.0}, across{0.0};  // Ω², Ω² cos² s
   template <class T>
   [[nodiscard]] Vec2<T> acceleration(const Vec2<T>& place, const Vec2<T>& velocity) const {
@@ -64,10 +64,12 @@ BeamConstants<P> bake_beams(const Model& model, const Number& number) {
     e.node_a = span.node;
     e.shear = b.kind == BeamKind::kAncfShear;
     const auto at = static_cast<size_t>(span.node);
-    const P length = out.nodes[at + 1].x - out.nodes[at].x, density = erls::density_of(b, section, number),
+    const P length = out.nodes[at + 1].x - out.nodes[at].x,
+            density = erls::density_of(b, section, number),
             youngs_modulus = number(b.youngs_modulus), mass_per_length = density * section.area;
-    e.cable = make_ancf_cable(length, P(youngs_modulus * section.area), P(youngs_modulus * section.second_moment),
-                              mass_per_length, b.curvature);
+    e.cable =
+        make_ancf_cable(length, P(youngs_modulus * section.area),
+                        P(youngs_modulus * section.second_moment), mass_per_length, b.curvature);
     if (e.shear) {
       AncfMaterial<P> material;
       material.youngs_modulus = youngs_modulus;

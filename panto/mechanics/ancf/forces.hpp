@@ -11,7 +11,9 @@ using rigid::Wrench;
 
 // Over dual coordinates, derivatives of the elements' forces are left to element_tangents().
 template <class P, class T>
-inline constexpr bool kOwnTangents = std::is_same_v<P, double>&& requires(T x) { x.v; };
+inline constexpr bool kOwnTangents = std::is_same_v<P, double>&& requires(T x) {
+  x.v;
+};
 
 namespace detail {
 
@@ -103,7 +105,8 @@ void inertia_forces(const Kinematics<Planar, T>& kin, const Constants<Planar, P>
   }
   for (const ElementConstants<P>& e : c.ancf.elements) {
     const auto dofs = detail::axis_dofs(m, e.node_a);
-    const Vec2<T> g = detail::to_local(kin.body[static_cast<size_t>(e.body)].R, Vec2<T>{T(c.gravity.x), T(c.gravity.y)});
+    const Vec2<T> g = detail::to_local(kin.body[static_cast<size_t>(e.body)].R,
+                                       Vec2<T>{T(c.gravity.x), T(c.gravity.y)});
     std::array<Vec2<T>, 4> a;
     for (size_t i = 0; i < 4; ++i) a[i] = detail::pair(kin.a, 0, *dofs[i]);
     if (c.ancf.rotation.turns && !kOwnTangents<P, T>) {
@@ -122,7 +125,8 @@ void inertia_forces(const Kinematics<Planar, T>& kin, const Constants<Planar, P>
     Vec2<T> sa = detail::pair(kin.a, 0, na.section), sb = detail::pair(kin.a, 0, nb.section);
     if (c.ancf.rotation.turns && !kOwnTangents<P, T>) {
       const auto at = static_cast<size_t>(e.node_a);
-      sa += detail::turning(kin, c, e, kin.ancf_node[at].section, detail::pair(kin.v, 0, na.section));
+      sa +=
+          detail::turning(kin, c, e, kin.ancf_node[at].section, detail::pair(kin.v, 0, na.section));
       sb += detail::turning(kin, c, e, kin.ancf_node[at + 1].section,
                             detail::pair(kin.v, 0, nb.section));
     }
@@ -145,8 +149,8 @@ void elastic_forces(const Kinematics<Planar, T>& kin, const Constants<Planar, P>
           r[static_cast<size_t>(dof)] += f[i];
     };
     if (e.shear) {
-      scatter(elastic_force(e.with_shear,
-                            detail::nodal_vectors<AncfShearVector<T>>(kin, e.node_a)));
+      scatter(
+          elastic_force(e.with_shear, detail::nodal_vectors<AncfShearVector<T>>(kin, e.node_a)));
     } else {
       scatter(elastic_force(e.cable, detail::nodal_vectors<AncfCableVector<T>>(kin, e.node_a)));
     }
@@ -171,8 +175,8 @@ void element_tangents(const Kinematics<Planar, double>& kin, const Constants<Pla
       scatter(elastic_tangent(e.with_shear,
                               detail::nodal_vectors<AncfShearVector<double>>(kin, e.node_a)));
     } else {
-      scatter(elastic_tangent(e.cable,
-                              detail::nodal_vectors<AncfCableVector<double>>(kin, e.node_a)));
+      scatter(
+          elastic_tangent(e.cable, detail::nodal_vectors<AncfCableVector<double>>(kin, e.node_a)));
     }
     if (!c.ancf.rotation.turns) continue;
     const auto axis = detail::axis_dofs(m, e.node_a);
@@ -208,8 +212,7 @@ void gather_nodes(const Kinematics<Planar, T>& kin, const std::vector<Wrench<Pla
   const auto first = static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(0));
   for (int k = 0; k < 2 * static_cast<int>(m.ancf_nodes.size()); ++k) {
     const Wrench<Planar, T>& w = wrench[first + static_cast<size_t>(k)];
-    const Beam& beam =
-        m.beams[static_cast<size_t>(m.ancf_nodes[static_cast<size_t>(k / 2)].beam)];
+    const Beam& beam = m.beams[static_cast<size_t>(m.ancf_nodes[static_cast<size_t>(k / 2)].beam)];
     spread(m, kin.body[static_cast<size_t>(beam.body) + 1].R, kin.ancf_node, k, w.n, w.f,
            [&](int dof, const T& value) { r[static_cast<size_t>(dof)] += value; });
   }
@@ -220,7 +223,8 @@ T kinetic_energy(const Kinematics<Planar, T>& kin, const Constants<Planar, P>& c
   const Model& m = *kin.model;
   T sum(0.0);
   for (size_t i = 0; i < m.ancf_nodes.size(); ++i) {
-    const auto& b = kin.body[static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(static_cast<int>(i)))];
+    const auto& b =
+        kin.body[static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(static_cast<int>(i)))];
     sum += 0.5 * c.ancf.nodes[i].mass * dot(b.v, b.v) + 0.5 * c.ancf.nodes[i].inertia * (b.w * b.w);
   }
   for (const ElementConstants<P>& e : c.ancf.elements) {
@@ -229,8 +233,7 @@ T kinetic_energy(const Kinematics<Planar, T>& kin, const Constants<Planar, P>& c
     for (size_t i = 0; i < 4; ++i) v[i] = detail::pair(kin.v, 0, *dofs[i]);
     for (size_t k = 0; k < 2; ++k)
       v[4 + k] = detail::pair(kin.v, 0, m.ancf_nodes[static_cast<size_t>(e.node_a) + k].section);
-    sum += 0.5 * detail::sum_of_products<T>(
-                     e, [&](size_t i, size_t j) { return dot(v[i], v[j]); });
+    sum += 0.5 * detail::sum_of_products<T>(e, [&](size_t i, size_t j) { return dot(v[i], v[j]); });
   }
   return sum;
 }
@@ -241,14 +244,16 @@ T potential_energy(const Kinematics<Planar, T>& kin, const Constants<Planar, P>&
   const Model& m = *kin.model;
   T sum(0.0);
   for (size_t i = 0; i < m.ancf_nodes.size(); ++i) {
-    const auto& b = kin.body[static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(static_cast<int>(i)))];
+    const auto& b =
+        kin.body[static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(static_cast<int>(i)))];
     sum -= c.ancf.nodes[i].mass * dot(b.p, c.gravity);
     if (c.ancf.rotation.turns) sum += c.ancf.nodes[i].mass * c.ancf.rotation.potential(b.p);
   }
   for (const ElementConstants<P>& e : c.ancf.elements) {
-    sum += e.shear
-               ? strain_energy(e.with_shear, detail::nodal_vectors<AncfShearVector<T>>(kin, e.node_a))
-               : strain_energy(e.cable, detail::nodal_vectors<AncfCableVector<T>>(kin, e.node_a));
+    sum +=
+        e.shear
+            ? strain_energy(e.with_shear, detail::nodal_vectors<AncfShearVector<T>>(kin, e.node_a))
+            : strain_energy(e.cable, detail::nodal_vectors<AncfCableVector<T>>(kin, e.node_a));
     const auto& R = kin.body[static_cast<size_t>(e.body)].R;
     const auto axis = detail::axis_vectors(kin, e);
     std::array<Vec2<T>, 6> x;
@@ -260,7 +265,8 @@ T potential_energy(const Kinematics<Planar, T>& kin, const Constants<Planar, P>&
     for (size_t k = 0; k < 2; ++k)
       x[4 + k] = rotate(R, kin.ancf_node[static_cast<size_t>(e.node_a) + k].section);
     sum -= 0.5 * detail::sum_of_products<T>(e, [&](size_t i, size_t j) {
-             return T(c.ancf.rotation.along * (x[i].x * x[j].x) + c.ancf.rotation.across * (x[i].y * x[j].y));
+             return T(c.ancf.rotation.along * (x[i].x * x[j].x) +
+                      c.ancf.rotation.across * (x[i].y * x[j].y));
            });
   }
   return sum;

@@ -40,9 +40,9 @@ template <class Body, class F>
 void for_carriers(const Model& m, std::vector<Body>& body, const F& f) {
   for (size_t i = 0; i < m.ancf_nodes.size(); ++i) {
     const AncfNode& n = m.ancf_nodes[i];
-    const Body& link =
-        body[static_cast<size_t>(m.beams[static_cast<size_t>(n.beam)].body) + 1];
-    const auto first = static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(static_cast<int>(i)));
+    const Body& link = body[static_cast<size_t>(m.beams[static_cast<size_t>(n.beam)].body) + 1];
+    const auto first =
+        static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(static_cast<int>(i)));
     for (int twin = 0; twin < 2; ++twin) f(i, link, body[first + static_cast<size_t>(twin)], twin);
   }
 }

@@ -381,6 +381,17 @@ void RigidWorkspace<S>::step_tangent(const Point& x, double position, double vel
   clear(d.q);
   clear(d.v);
   clear(d.a);
+  if constexpr (S::kPlanar) {
+    if (model_.ancf_elements.empty()) return;
+    set_positions(x.q);
+    const auto add = [&](double factor) {
+      return [&, factor](int i, int j, double k) {
+        const auto at = std::lower_bound(column + start[i], column + start[i + 1], j) - column;
+        out.value[static_cast<size_t>(at)] += factor * k;
+      };
+    };
+    ancf::element_tangents(eq_.kin, c_, add(position), add(velocity));
+  }
 }
 
 template void RigidWorkspace<Planar>::step_tangent(const Point&, double, double, RowMatrix&);

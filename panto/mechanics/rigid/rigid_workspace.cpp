@@ -692,7 +692,8 @@ bool RigidWorkspace<S>::saddle_accelerations(double* a) noexcept {
       entries(i, [&](Index column, double g) {
         if (column >= nj) elastic_columns_(column - nj, nj + i) = g;
       });
-    for (Index j = coupled ? 0 : nj; j < nj + rank; ++j) beams.solve(elastic_columns_.col(j).data());
+    for (Index j = coupled ? 0 : nj; j < nj + rank; ++j)
+      beams.solve(elastic_columns_.col(j).data());
     for (Index e = 0; e < ne && coupled; ++e)
       for (Index j = 0; j < nj; ++j)
         for (Index k = 0; k < nj + rank; ++k)

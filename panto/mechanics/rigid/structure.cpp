@@ -46,14 +46,19 @@ class Paths {
     const int ancf = model_.ancf_node_of(c);
     if (ancf < 0) return node(c);
     const AncfNode& n = model_.ancf_nodes[static_cast<size_t>(ancf)];
-    const bool shear =
-        model_.beams[static_cast<size_t>(n.beam)].kind == BeamKind::kAncfShear;
+    const bool shear = model_.beams[static_cast<size_t>(n.beam)].kind == BeamKind::kAncfShear;
     const bool along_axis = c == model_.axis_carrier(ancf) || !shear;
     Set s;
     for (const auto& dofs : {n.place, along_axis ? n.axis : n.section})
       for (int dof : dofs)
         if (dof >= 0) s.push_back(dof);
     std::sort(s.begin(), s.end());
+    return s;
+  }
+  [[nodiscard]] Set ancf_element(int node) const {
+    Set s;
+    for (int n = node; n < node + 2; ++n)
+      s = unite(s, unite(carrier(model_.section_carrier(n)), carrier(model_.axis_carrier(n))));
     return s;
   }
   // Of a beam: the joints that carry its link and its displacements.
@@ -224,11 +229,7 @@ Structure::Structure(const Model& m) {
   cliques.reserve(m.bodies.size() + m.rows.size() + m.forces.size() + m.actuators.size());
   for (int b = 0; b < m.n_bodies(); ++b) cliques.push_back(paths.body(b));
   for (int e = 0; e < static_cast<int>(m.elements.size()); ++e) cliques.push_back(paths.element(e));
-  // ANCF elements have tangents of their own (ancf::element_tangents); lumped inertias turn, lumped masses feel a turning ground.
-  for (int i = 0; i < static_cast<int>(m.ancf_nodes.size()); ++i)
-    if (const AncfNode& n = m.ancf_nodes[static_cast<size_t>(i)];
-        n.inertia >= 0 || (n.mass >= 0 && m.rotation_rate >= 0))
-      cliques.push_back(paths.carrier(m.section_carrier(i)));
+  for (const BeamSpan& e : m.ancf_elements) cliques.push_back(paths.ancf_element(e.node));
   for (const ConstraintRow& row : m.rows) cliques.push_back(paths.channel(row.channel));
   for (const ForceElement& f : m.forces) cliques.push_back(paths.channel(f.channel));
   for (const Actuator& a : m.actuators) cliques.push_back(paths.channel(a.channel));
