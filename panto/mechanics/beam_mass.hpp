@@ -1,4 +1,4 @@
-// Mass matrix of the beams (ERLS-4, ANCF-2): what they add to the composite bodies of their links, the sparse block of the elastic coordinates with its
+// Mass matrix of the beams (ERLS-4, ANCF-3): what they add to the composite bodies of their links, the sparse block of the elastic coordinates with its
 // factor, and the coupling of displacements and joints.
 #pragma once
 

@@ -175,7 +175,7 @@ class Workspace {
   virtual void output_row(int output, MutableView row) noexcept = 0;
   // Further generalised forces (nv) that accelerations() and multipliers() count in from now on; empty: none.
   virtual void set_added_forces(View force) noexcept = 0;
-  // RᵀMR of the last accelerations(), by independent accelerations. Allocates on the first call.
+  // RᵀMR of the last accelerations(), by independent accelerations.
   virtual void reduced_mass(Eigen::MatrixXd& mass) noexcept = 0;
   // λ that belongs to the last accelerations() (LOOP-5; redundant rows zero).
   virtual void multipliers(View a, MutableView lambda) noexcept = 0;

@@ -16,7 +16,8 @@ constexpr int kSteps = 100;
 class FlexibleSteps : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Zoo, FlexibleSteps,
                          testing::Values("flexible_manipulator", "single_flexible_link",
-                                         "slider_crank_flexible"));
+                                         "slider_crank_flexible", "flexible_arm",
+                                         "flexible_two_link"));
 
 TEST_P(FlexibleSteps, AllocateNothing) {
   const auto model = load(GetParam());

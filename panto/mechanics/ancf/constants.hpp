@@ -1,4 +1,4 @@
-// Numbers of ANCF beams at one θ: elements, their constant masses, lumped masses (ANCF-2).
+// Numbers of ANCF beams at one θ: elements, their constant masses, lumped masses (ANCF-3).
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// What ANCF beams add to the residual and the energies (ANCF-2, ANCF-3). The mass matrix is constant, hence no velocity-dependent inertia.
+// What ANCF beams add to the residual and the energies (ANCF-3, ANCF-4). The mass matrix is constant, hence no velocity-dependent inertia.
 #pragma once
 
 #include "panto/mechanics/rigid/channel.hpp"

@@ -1,4 +1,4 @@
-// Motion of the nodes of ANCF beams (ANCF-1). Two carriers per node move like bodies after those of the tree: one turns with the section, its twin with
+// Motion of the nodes of ANCF beams (ANCF-1, ANCF-2). Two carriers per node move like bodies after those of the tree: one turns with the section, its twin with
 // the tangent of the axis (of a cable both with the axis); d is the place on the undeformed beam. Whatever acts on a frame acts through them.
 #pragma once
 

@@ -18,6 +18,7 @@ constexpr double kWorthwhile =
 constexpr double kRedundantTolerance =
     1e-6;  // a redundant row further off than this is no longer redundant
 constexpr int kClosureIterations = 20;
+constexpr size_t kDenseSpeeds = 500;  // up to so many, reduced_mass() has its memory from the start
 constexpr double kMassless =
     1e-13;  // a pivot of the mass matrix this far below its diagonal entry is round-off
 
@@ -88,6 +89,7 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   free_entry_.resize(nv * m);
   basis_.resize(nv * moving);
   mass_basis_.resize(nv * moving);
+  if (displacements_move_ && nv <= kDenseSpeeds) basis_.resize(nv * nv);
   reduced_.resize(moving * moving);
   reduced_force_.resize(nv);
   set_parameters(params);
@@ -830,7 +832,7 @@ void RigidWorkspace<S>::reduced_mass(Eigen::MatrixXd& mass) noexcept {
     const auto free = lu_.free_columns(2);
     const auto n = static_cast<Eigen::Index>(free.size()),
                nv = static_cast<Eigen::Index>(model_.nv);
-    basis_.resize(static_cast<size_t>(nv * n));  // on the first call
+    basis_.resize(static_cast<size_t>(nv * n));  // of large models on the first call
     const Eigen::Map<Eigen::MatrixXd> r(basis_.data(), nv, n);
     mass.resize(n, n);
     for (Eigen::Index j = 0; j < n; ++j) {
