@@ -11,7 +11,8 @@ namespace panto {
 
 namespace {
 
-constexpr int kSparse = 60;  // independent coordinates from which on sparse matrices are quicker
+// Independent coordinates from which on a sparse matrix is quicker, and from which on a full one would take too much time and memory.
+constexpr int kSparse = 10, kLarge = 200;
 
 // From the exact reduced Jacobian of ẋ = f: with A, B its derivatives of accelerations, D (I - position A - velocity B), where D turns missing
 // accelerations into missing forces. Kept as its inverse, which a solution only multiplies.
@@ -24,7 +25,8 @@ class DenseMotionMatrix final : public MotionMatrix {
         weight_(nz_, nz_),
         matrix_(nz_, nz_),
         inverse_(nz_, nz_),
-        right_(nz_) {
+        right_(nz_),
+        solution_(nz_) {
     ode.prepare_derivatives();
   }
 
@@ -76,7 +78,8 @@ class DenseMotionMatrix final : public MotionMatrix {
       while (zv[i] != za[k]) ++i;
       right_(static_cast<Eigen::Index>(i)) = -rest(static_cast<Eigen::Index>(k));
     }
-    change.noalias() = inverse_ * right_;
+    solution_.noalias() = inverse_ * right_;
+    for (Eigen::Index i = 0; i < nz_; ++i) change(zv[static_cast<size_t>(i)]) = solution_(i);
   }
 
  private:
@@ -84,7 +87,7 @@ class DenseMotionMatrix final : public MotionMatrix {
   Eigen::Index nz_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
   Eigen::MatrixXd weight_, matrix_, inverse_;
-  Eigen::VectorXd right_;
+  Eigen::VectorXd right_, solution_;
 };
 
 // [ T -Gᵀ; G 0 ] with T = M + velocity C + position K, multipliers as further unknowns; redundant rows are left out. How R changes with the pose is
@@ -150,6 +153,7 @@ class SparseMotionMatrix final : public MotionMatrix {
     at.u = ode_.inputs();
     at.u_rate = ode_.input_rates();
     w.step_tangent(at, position, velocity, tangent_);
+    ode_.count_linearisation();
     fill();
     return lu_->factor(matrix_) ? status : Status::kSingular;
   }
@@ -161,8 +165,7 @@ class SparseMotionMatrix final : public MotionMatrix {
     for (size_t i = 0; i < z.size(); ++i)
       right_[static_cast<size_t>(z[i])] = -rest(static_cast<Eigen::Index>(i));
     lu_->solve(right_.data());
-    for (size_t i = 0; i < z.size(); ++i)
-      change(static_cast<Eigen::Index>(i)) = right_[static_cast<size_t>(z[i])];
+    change = Eigen::Map<const Eigen::VectorXd>(right_.data(), change.size());
   }
 
  private:
@@ -196,13 +199,15 @@ class SparseMotionMatrix final : public MotionMatrix {
   std::unique_ptr<SparseLU> lu_;
 };
 
-}  // namespace
-
-bool MotionMatrix::sparse(const Ode& ode) {
+bool sparse(const Ode& ode) {
   const Workspace& w = ode.workspace();
   return ode.plain() && ode.independent() >= kSparse &&
          w.independent_accelerations().size() == w.independent_speeds().size();
 }
+
+}  // namespace
+
+bool MotionMatrix::large(const Ode& ode) { return sparse(ode) && ode.independent() >= kLarge; }
 
 std::unique_ptr<MotionMatrix> MotionMatrix::create(Ode& ode) {
   if (sparse(ode)) return std::make_unique<SparseMotionMatrix>(ode);

@@ -14,13 +14,13 @@ class MotionMatrix {
   // The ode must outlive the matrix. Allocates what later calls need.
   static std::unique_ptr<MotionMatrix> create(Ode& ode);
   virtual ~MotionMatrix() = default;
-  // Whether the matrix is a sparse one, and nothing of the size n x n is to be made for this ode.
-  static bool sparse(const Ode& ode);
+  // Whether nothing of the size n x n is to be made for this ode: its matrix is a sparse one, and n is large.
+  static bool large(const Ode& ode);
   // Made and factorised at (t, x), where the independent speeds change at about these rates.
   [[nodiscard]] virtual Status renew(double t, View x, View rates, double position,
                                      double velocity) noexcept = 0;
-  // Change of the independent speeds' accelerations that removes the imbalance `rest` (by independent acceleration) and `ahead`, by independent
-  // speed, what the rates that follow from others are ahead of those assumed.
+  // Change of the accelerations (all speeds; of dependent ones as far as it is known) that removes the imbalance `rest`, by independent acceleration,
+  // and `ahead`, by independent speed: what the rates that follow from others are ahead of those assumed.
   virtual void solve(const Eigen::VectorXd& rest, const Eigen::VectorXd& ahead,
                      Eigen::VectorXd& change) noexcept = 0;
 };

@@ -12,6 +12,7 @@ namespace {
 constexpr double kSameWeight = 1e-6;  // steps that differ by round-off share a matrix
 constexpr double kSameTime = 1e-9;    // of a step
 constexpr double kLeft = 0.1;         // error left behind, of the tolerance
+constexpr double kFading = 0.5;       // of a rate seen, per step since
 constexpr double kSlow = 0.1;         // corrections that shrink by less ask for a new matrix
 
 bool same(double a, double b) { return std::abs(a - b) <= kSameWeight * std::abs(b); }
@@ -23,14 +24,17 @@ MotionNewton::MotionNewton(Ode& ode, const StepperOptions& options)
       tolerance_(options.newton_tolerance),
       limit_(options.newton_limit),
       // So many iterations cost as much as a matrix.
-      patience_(std::max(2, ode.reduced_size() / 3)),
+      patience_(std::max(2, ode.reduced_size() / 4)),
+      // Forces of short elements are small differences of large ones.
+      round_off_(Convergence::kRoundOff * std::max(1.0, std::pow(ode.independent() / 300.0, 2))),
       q_(static_cast<size_t>(ode.coordinates())),
       rates_(static_cast<size_t>(ode.independent())),
       x_dot_(static_cast<size_t>(ode.size())),
       ahead_(ode.independent()),
-      change_(ode.independent()),
       rest_(static_cast<Eigen::Index>(ode.workspace().independent_accelerations().size())) {
   const auto nv = static_cast<size_t>(ode.workspace().model().nv);
+  change_.setZero(static_cast<Eigen::Index>(nv));
+  shift_.assign(q_.size(), 0.0);
   for (auto* e : {&law_.step, &law_.speed, &before_, &a_, &guess_, &v_, &move_}) e->assign(nv, 0.0);
   for (Known* k : {&start_, &last_}) {
     k->x.resize(x_dot_.size());
@@ -83,6 +87,7 @@ void MotionNewton::place(View x0, MutableView x1) noexcept {
   }
   std::copy_n(x0.begin(), q_.size(), q_.begin());
   ode_.workspace().move(q_, move_);
+  for (size_t i = 0; i < q_.size(); ++i) q_[i] += shift_[i];
   ode_.pack(q_, v_, x1);
 }
 
@@ -104,13 +109,16 @@ double MotionNewton::correct(Held& held, View x1) noexcept {
   // Dependent speeds give start values only, unless a coordinate is the integral of one.
   if (!ode_.plain())
     for (size_t i = 0; i < a_.size(); ++i) note(follow[i] - a_[i], i);
-  std::copy(follow.begin(), follow.end(), a_.begin());
+  for (size_t i = 0; i < a_.size(); ++i) a_[i] = follow[i] + change_(static_cast<Eigen::Index>(i));
   for (size_t i = 0; i < rates_.size(); ++i) {
     const auto dof = static_cast<size_t>(z[i]);
-    const double change = change_(static_cast<Eigen::Index>(i));
+    const double change = change_(z[i]);
     a_[dof] = rates_[i] + change;
     note(change, dof);
   }
+  // Dependent coordinates start where they closed last.
+  if (ode_.plain())
+    for (size_t i = 0; i < q_.size(); ++i) shift_[i] += ode_.positions()[i] - x1[i];
   return size;
 }
 
@@ -128,7 +136,7 @@ bool MotionNewton::converged(double size, double before, bool fresh, bool& renew
     return std::max(history.rate, work) * size <= kLeft * tolerance_;
   }
   // Corrections that shrink no more are accepted at round-off level only.
-  if (rate > 0.5 && size <= Convergence::kRoundOff && (fresh || history.rate >= 0)) return true;
+  if (rate > 0.5 && size <= round_off_ && (fresh || history.rate >= 0)) return true;
   renew = true;
   return false;
 }
@@ -138,11 +146,13 @@ Status MotionNewton::solve(View x0, MutableView x1, long& iterations) noexcept {
   const auto z = ode_.workspace().independent_speeds();
   Held* held = &main_;
   History history = main_.history;
+  history.rate *= kFading;
   bool fresh = false, renew = !main_.valid || !same(main_.position, law_.position) ||
                               !same(main_.velocity, law_.velocity);
   double before = -1;
   bool whole = true;  // all iterations with one matrix
   guess_ = a_;
+  std::fill(shift_.begin(), shift_.end(), 0.0);
   for (int k = 0; k < limit_; ++k) {
     ++iterations;
     place(x0, x1);

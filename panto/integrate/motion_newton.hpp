@@ -71,6 +71,7 @@ class MotionNewton {
   Ode& ode_;
   double tolerance_;
   int limit_, patience_;
+  double round_off_;  // corrections below it may be noise
   Law law_;
   Held main_, side_;
   bool on_the_side_ = false;
@@ -80,6 +81,7 @@ class MotionNewton {
   Known start_, last_;
   std::vector<double> before_;
   std::vector<double> a_, guess_, v_, q_, move_, rates_, x_dot_;
+  std::vector<double> shift_;  // from where the law puts dependent coordinates to where they close
   Eigen::VectorXd ahead_, change_, rest_;
 };
 

@@ -92,6 +92,8 @@ class Ode {
   [[nodiscard]] View input_rates() const { return u_rate_; }
   [[nodiscard]] long evaluations() const { return evaluations_; }
   [[nodiscard]] long linearisations() const { return linearisations_; }
+  // One more, made elsewhere.
+  void count_linearisation() { ++linearisations_; }
 
  private:
   struct Derivatives;
