@@ -137,14 +137,17 @@ Status ContinuousEkf::advance(double dt, std::span<const int> sensors, View y) n
   double correction = 1, change = 1;
   for (int iteration = 0;; ++iteration) {
     if (iteration == kIterations) return Status::kNotConverged;
-    if (correction > kNear) {
+    const bool moved = correction > kNear;
+    if (moved) {
       status = evaluate(t, next_);
     } else {
       status = mechanism_.accelerations(t, next_);
       mechanism_.rates(next_, {rate_now_.data(), static_cast<size_t>(n_)});
     }
     if (status == Status::kOk && m > 0) status = mechanism_.sense(t, next_, sensors, y_);
-    if (status == Status::kOk) status = covariance_step(h, change);
+    // P follows from F and H: once it has converged with them, it stays.
+    if (status == Status::kOk && (moved || change > kQuadratic))
+      status = covariance_step(h, change);
     if (status != Status::kOk) return status;
     // ẋ = f + K e, K = P Hᵀ Σ⁻¹
     for (int c = 0; c < n_; ++c)

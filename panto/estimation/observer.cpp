@@ -354,9 +354,11 @@ Status Observer::outputs(std::span<const int> outputs, MutableView y, MutableVie
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto row = h_.row(static_cast<Eigen::Index>(i));
     const Output& output = workspace_->model().outputs[static_cast<size_t>(outputs[i])];
-    sigma[i] = output.kind == OutputKind::kMultiplier
-                   ? std::numeric_limits<double>::infinity()
-                   : std::sqrt(std::max(0.0, row.dot(p_ * row.transpose())));
+    double variance = 0;
+    for (Eigen::Index k = 0; k < row.size(); ++k)
+      if (row(k) != 0) variance += row(k) * row.dot(p_.col(k));
+    sigma[i] = output.kind == OutputKind::kMultiplier ? std::numeric_limits<double>::infinity()
+                                                      : std::sqrt(std::max(0.0, variance));
   }
   return Status::kOk;
 }

@@ -4,7 +4,6 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_arena.h>
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -74,6 +73,80 @@ struct Group {
   std::shared_ptr<const Model> model;
   std::vector<int> channels;  // outputs of the observer's model
   std::vector<int> every;  // per sensor: reading every so many steps, where the study has no rates
+};
+
+// eᵀ P⁻¹ e / n of coordinates and speeds, where the truth has coordinates of the same names: found once per run, for every step counts it.
+class Nees {
+ public:
+  Nees(const Truth& truth, Observer& observer) : truth_(truth), observer_(observer) {
+    const Model& m = observer.workspace().model();
+    const auto& names = truth.speed_names;
+    // Ball joints: through the difference of whole coordinate vectors, for equal models only.
+    equal_ = names == m.speed_names;
+    speed_.assign(m.speed_names.size(), -1);
+    coordinate_ = speed_;
+    for (size_t i = 0; i < speed_.size(); ++i) {
+      const auto found = std::find(names.begin(), names.end(), m.speed_names[i]);
+      if (found != names.end()) speed_[i] = static_cast<int>(found - names.begin());
+    }
+    for (const ScalarCoordinate& c : scalar_coordinates(truth.model))
+      for (size_t i = 0; i < speed_.size(); ++i)
+        if (speed_[i] == c.v) coordinate_[i] = c.q;
+    q_.resize(truth.q.size());
+    step_.resize(m.speed_names.size());
+    known_ = &observer.system() == &observer.mechanism();
+  }
+
+  // Of the present step; false where it cannot be told.
+  bool add(int step, double& sum) {
+    if (!known_) return false;
+    Workspace& w = observer_.workspace();
+    const Mechanism& mechanism = observer_.mechanism();
+    const View x = observer_.filter().state();
+    const int np = mechanism.coordinates(), nz = mechanism.speeds(), n = np + nz;
+    const auto k = static_cast<size_t>(step);
+    if (equal_) {
+      for (size_t i = 0; i < q_.size(); ++i) q_[i] = truth_.q[i][k];
+      w.difference(q_, mechanism.q(x), step_);
+    }
+    const auto zp = w.independent_positions(), zv = w.independent_speeds();
+    e_.resize(n);
+    for (int i = 0; i < np; ++i) {
+      const auto dof = static_cast<size_t>(zp[static_cast<size_t>(i)]);
+      if (equal_) {
+        e_(i) = step_[dof];
+        continue;
+      }
+      if (coordinate_[dof] < 0) return false;
+      e_(i) = truth_.q[static_cast<size_t>(coordinate_[dof])][k] -
+              x[static_cast<size_t>(w.coordinate_of(static_cast<int>(dof)))];
+    }
+    for (int i = 0; i < nz; ++i) {
+      const auto dof = static_cast<size_t>(zv[static_cast<size_t>(i)]);
+      if (speed_[dof] < 0) return false;
+      e_(np + i) = truth_.v[static_cast<size_t>(speed_[dof])][k] - mechanism.v(x)[dof];
+    }
+    observer_.filter().covariance(p_);
+    l_ = p_.topLeftCorner(n, n);
+    if (!cholesky(l_, l_)) return false;
+    double squares = 0;  // of L⁻¹ e
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < i; ++j) e_(i) -= l_(i, j) * e_(j);
+      e_(i) /= l_(i, i);
+      squares += e_(i) * e_(i);
+    }
+    sum += squares / n;
+    return true;
+  }
+
+ private:
+  const Truth& truth_;
+  Observer& observer_;
+  bool equal_ = false, known_ = false;
+  std::vector<int> speed_, coordinate_;  // of the truth, by speed of the observer's model; -1: none
+  std::vector<double> q_, step_;
+  Eigen::VectorXd e_;
+  Eigen::MatrixXd p_, l_;
 };
 
 class Twin {
@@ -348,7 +421,7 @@ class Twin {
     std::atomic<bool> stop{false};
     tbb::task_arena arena(study_.threads > 0 ? study_.threads : tbb::task_arena::automatic);
     arena.execute([&] {
-      tbb::parallel_for(size_t{0}, tasks, [&](size_t task) {
+      const auto sequence = [&](size_t task) {
         if (stop || static_cast<int>(task % static_cast<size_t>(ranks.size())) != ranks.rank())
           return;
         one_sequence(task / study_.seeds.size(), task % study_.seeds.size());
@@ -359,7 +432,9 @@ class Twin {
                                  static_cast<double>(tasks)))
             stop = true;
         }
-      });
+      };
+      // One by one: several of the slowest filter in one hand would be waited for at the end.
+      tbb::parallel_for(size_t{0}, tasks, sequence, tbb::simple_partitioner());
     });
     ranks.sum({numbers_.data(), static_cast<size_t>(numbers_.size())});
     out_.complete = !stop;
@@ -444,7 +519,7 @@ class Twin {
     double nis = 0, nees = 0, products = 0, squares = 0;
     std::vector<double> spent;  // per step [us]
     spent.reserve(static_cast<size_t>(steps_));
-    Eigen::MatrixXd p;
+    Nees nees_of(*g.truth, observer);
     InnovationWatch watch(study_.watch);
     std::vector<double> scratch(filter.state().size());
     int lost = 0, restarts = 0;
@@ -505,7 +580,7 @@ class Twin {
         }
       }
       if (series != nullptr) series->t.push_back(filter.time());
-      if (2 * k >= steps_ && add_nees(g, observer, k + 1, p, nees)) ++nees_count;
+      if (2 * k >= steps_ && nees_of.add(k + 1, nees)) ++nees_count;
     }
     double worst = 0;
     for (size_t i = 0; i < n; ++i) {
@@ -533,59 +608,6 @@ class Twin {
         spent.begin() + static_cast<std::ptrdiff_t>(spent.size() - spent.size() / 100);
     std::nth_element(spent.begin(), kept - 1, spent.end());
     return std::accumulate(spent.begin(), kept, 0.0) / static_cast<double>(kept - spent.begin());
-  }
-
-  // eᵀ P⁻¹ e / n of coordinates and speeds, where the truth has coordinates of the same names.
-  static bool add_nees(const Group& g, Observer& observer, int step, Eigen::MatrixXd& p,
-                       double& sum) {
-    Workspace& w = observer.workspace();
-    Mechanism& mechanism = observer.mechanism();
-    if (&observer.system() != &mechanism) return false;
-    const View x = observer.filter().state();
-    const int np = mechanism.coordinates(), nz = mechanism.speeds(), n = np + nz;
-    Eigen::VectorXd e(n);
-    const Truth& truth = *g.truth;
-    const auto k = static_cast<size_t>(step);
-    const auto other = [&](int dof) {
-      const auto& names = truth.speed_names;
-      const auto found =
-          std::find(names.begin(), names.end(), w.model().speed_names[static_cast<size_t>(dof)]);
-      return found == names.end() ? -1 : static_cast<int>(found - names.begin());
-    };
-    // Ball joints: through the difference of whole coordinate vectors, for equal models only.
-    std::vector<double> q, step_vector;
-    const bool equal = truth.speed_names == w.model().speed_names;
-    if (equal) {
-      for (const auto& series : truth.q) q.push_back(series[k]);
-      step_vector.assign(static_cast<size_t>(w.model().nv), 0.0);
-      w.difference(q, mechanism.q(x), step_vector);
-    }
-    const auto zp = w.independent_positions(), zv = w.independent_speeds();
-    for (int i = 0; i < np; ++i) {
-      const int dof = zp[static_cast<size_t>(i)];
-      if (equal) {
-        e(i) = step_vector[static_cast<size_t>(dof)];
-        continue;
-      }
-      const int t = other(dof);
-      if (t < 0) return false;
-      int coordinate = -1;
-      for (const ScalarCoordinate& c : scalar_coordinates(truth.model))
-        if (c.v == t) coordinate = c.q;
-      if (coordinate < 0) return false;
-      e(i) = truth.q[static_cast<size_t>(coordinate)][k] -
-             x[static_cast<size_t>(w.coordinate_of(dof))];
-    }
-    for (int i = 0; i < nz; ++i) {
-      const int dof = zv[static_cast<size_t>(i)], t = other(dof);
-      if (t < 0) return false;
-      e(np + i) = truth.v[static_cast<size_t>(t)][k] - mechanism.v(x)[static_cast<size_t>(dof)];
-    }
-    observer.filter().covariance(p);
-    const Eigen::LLT<Eigen::MatrixXd> llt(p.topLeftCorner(n, n));
-    if (llt.info() != Eigen::Success) return false;
-    sum += e.dot(llt.solve(e)) / n;
-    return true;
   }
 
   void begin(const Group& g, size_t row, TwinSeries& s) const {

@@ -197,12 +197,13 @@ Status StagedLU::factor_dense(const RowMatrix& g) noexcept {
     for (int j = 0; j < R; ++j) a[i][j] = gather[j] < 0 ? 0 : value[gather[j]];
     gather += R;
     for (int e = 0; e < i; ++e) {
-      a[i][e] /= a[e][e];
+      a[i][e] *= inverse_[static_cast<size_t>(e)];
       for (int j = e + 1; j < R; ++j) a[i][j] -= a[i][e] * a[e][j];
     }
     const Status s = judge(i, row, row_max, a[i][i]);
     if (s == Status::kNotFinite) return s;
     if (s != Status::kOk) status = s;
+    inverse_[static_cast<size_t>(i)] = 1 / a[i][i];
   }
   std::copy_n(&a[0][0], R * R, lu_.data());
   fresh_ = false;
@@ -254,11 +255,15 @@ void StagedLU::accept_wear() noexcept { reference_ = ratio_; }
 template <int R>
 void StagedLU::solve_dense(double* x) const noexcept {
   const double* lu = lu_.data();
-  for (int i = 1; i < R; ++i)
-    for (int j = 0; j < i; ++j) x[i] -= lu[i * R + j] * x[j];
+  double y[R];
+  for (int i = 0; i < R; ++i) {
+    y[i] = x[i];
+    for (int j = 0; j < i; ++j) y[i] -= lu[i * R + j] * y[j];
+  }
   for (int i = R - 1; i >= 0; --i) {
-    for (int j = i + 1; j < R; ++j) x[i] -= lu[i * R + j] * x[j];
-    x[i] /= lu[i * R + i];
+    for (int j = i + 1; j < R; ++j) y[i] -= lu[i * R + j] * y[j];
+    y[i] *= inverse_[static_cast<size_t>(i)];
+    x[i] = y[i];
   }
 }
 

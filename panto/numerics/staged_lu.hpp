@@ -93,7 +93,8 @@ class StagedLU {
       row_scale_;  // largest entry of each row seen so far: a row may vanish as a whole
   std::vector<char> mark_;
   std::array<int, kDense * kDense> gather_{};  // dense: places in RowMatrix::value, -1 none
-  bool fresh_ = false;                         // the next factor() records reference_
+  std::array<double, kDense> inverse_{};  // dense: of the pivots, for solves wait for divisions
+  bool fresh_ = false;                    // the next factor() records reference_
   double conditioning_ = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "panto/mechanics/ancf/nodes.hpp"
 #include "panto/mechanics/erls/nodes.hpp"
 #include "panto/mechanics/rigid/constants.hpp"
+#include "panto/numerics/sine_cosine.hpp"
 
 namespace panto::rigid {
 
@@ -171,8 +172,15 @@ struct Kinematics {
             if constexpr (std::is_same_v<T, double>) {
               // While loops are closed, the independent angles stay.
               Turn& known_turn = turns[static_cast<size_t>(j.v)];
-              if (angle_q != known_turn.angle) known_turn = {angle_q, turn(angle_q)};
+              if (angle_q != known_turn.angle) {
+                const SineCosine e = sine_cosine(angle_q);
+                known_turn = {angle_q, {e.cosine, e.sine}};
+              }
               R = compose(R, known_turn.R);
+            } else if constexpr (requires { angle_q.a, angle_q.v; }) {  // a dual number
+              const SineCosine e = sine_cosine(angle_q.a);
+              R = compose(R,
+                          Rot{T(e.cosine, -e.sine * angle_q.v), T(e.sine, e.cosine * angle_q.v)});
             } else {
               R = compose(R, turn(angle_q));
             }

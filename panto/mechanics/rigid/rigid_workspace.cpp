@@ -779,18 +779,19 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
         reduced[z * nz + y] = sum;
       }
     }
-    // Its Cholesky factor, lower triangle by rows.
+    // Its factors L D Lᵀ, L by rows and the inverse of D on the diagonal.
     for (size_t i = 0; i < nz; ++i) {
       double* row = reduced + i * nz;
-      for (size_t j = 0; j < i; ++j) {
-        double s = row[j];
-        for (size_t k = 0; k < j; ++k) s -= row[k] * reduced[j * nz + k];
-        row[j] = s / reduced[j * nz + j];
-      }
+      for (size_t j = 0; j < i; ++j)
+        for (size_t k = 0; k < j; ++k) row[j] -= row[k] * reduced[j * nz + k];
       double s = row[i];
-      for (size_t k = 0; k < i; ++k) s -= row[k] * row[k];
+      for (size_t j = 0; j < i; ++j) {
+        const double l = row[j] * reduced[j * nz + j];
+        s -= l * row[j];
+        row[j] = l;
+      }
       if (!(s > kMassless * row[i])) return false;
-      row[i] = std::sqrt(s);
+      row[i] = 1 / s;
     }
   }
   // -Rᵀ(M c + bias), solved for.
@@ -800,16 +801,16 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
     for (size_t k = 0; k < nj; ++k) f -= column[k] * force[k];
     for (size_t k = nj; k < nv; ++k) f += column[k] * force[k];
     for (size_t k = 0; k < i; ++k) f -= row[k] * z_force[k];
-    z_force[i] = f / row[i];
+    z_force[i] = f;
   }
   if (beams) {
     beams->solve(force + nj);
     for (size_t k = nj; k < nv; ++k) a[k] = -force[k];
   }
   for (size_t i = nz; i-- > 0;) {
-    double s = z_force[i];
+    double s = z_force[i] * reduced[i * nz + i];
     for (size_t k = i + 1; k < nz; ++k) s -= reduced[k * nz + i] * z_force[k];
-    z_force[i] = s / reduced[i * nz + i];
+    z_force[i] = s;
     const double* column = &basis_[i * nv];
     for (size_t k = 0; k < nj; ++k) a[k] += column[k] * z_force[i];
     for (size_t k = nj; k < nv; ++k) a[k] -= column[k] * z_force[i];
