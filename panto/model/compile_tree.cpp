@@ -337,6 +337,12 @@ void Compiler::joint_frames() {
       ancf_joint(*item, first, body);
       continue;
     }
+    if (const int carrier = first.parent; carrier >= 0 && ancf_of(carrier) >= 0) {
+      error(414, at["parent"],
+            "a beam of large deformation carries no joints; give the other body a joint of type "
+            "\"free\" and close a loop of type \"pin\" or \"weld\" with the beam");
+      continue;
+    }
     first.parent_frame = frame_at(at["parent"]);
     last.child_frame = frame_at(at["child"]);
     const At range = at["range"];
