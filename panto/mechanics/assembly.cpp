@@ -229,6 +229,23 @@ double Assembler::speeds(const std::vector<Rate>& rates, const Kept& kept, Eigen
 bool Assembler::velocities(const Eigen::VectorXd& q, Eigen::VectorXd& v, Diagnostics& out) {
   const int nv = model_.nv, npv = model_.n_position_rows + model_.n_velocity_rows;
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(nv);
+  v_guess_.setZero(nv);
+  std::vector<Rate> rates;
+  for (size_t i = 0; i < model_.initial.size(); ++i) {
+    const Condition& c = model_.initial[i];
+    if (c.order != Order::kRate) continue;
+    Rate rate{static_cast<int>(i), Eigen::VectorXd(nv), workspace_.number(c.value)};
+    workspace_.channel(c.channel, Order::kRate, view(q), view(zero), view(rate.gradient));
+    if (!c.guess) {
+      rates.push_back(std::move(rate));
+    } else if (c.channel.kind == ChannelKind::kCoordinate) {
+      v_guess_(c.channel.dof) = rate.value;
+    }
+  }
+  if (npv == 0 && rates.empty()) {
+    v = v_guess_;
+    return true;
+  }
   Eigen::VectorXd u(model_.nu()), u_rate(model_.nu());
   workspace_.inputs_at(t_, view(u), view(u_rate));
   Point at;
@@ -252,20 +269,6 @@ bool Assembler::velocities(const Eigen::VectorXd& q, Eigen::VectorXd& v, Diagnos
     metric_.rightCols(ne).setZero();
     metric_.bottomRows(ne).setZero();
     metric_.diagonal().tail(ne).setConstant(kUnwilling * (heaviest > 0 ? heaviest : 1));
-  }
-
-  v_guess_.setZero(nv);
-  std::vector<Rate> rates;
-  for (size_t i = 0; i < model_.initial.size(); ++i) {
-    const Condition& c = model_.initial[i];
-    if (c.order != Order::kRate) continue;
-    Rate rate{static_cast<int>(i), Eigen::VectorXd(nv), workspace_.number(c.value)};
-    workspace_.channel(c.channel, Order::kRate, view(q), view(zero), view(rate.gradient));
-    if (!c.guess) {
-      rates.push_back(std::move(rate));
-    } else if (c.channel.kind == ChannelKind::kCoordinate) {
-      v_guess_(c.channel.dof) = rate.value;
-    }
   }
   Kept kept(rates.size(), 1);
   if (speeds(rates, kept, v) <= kConsistent) return true;

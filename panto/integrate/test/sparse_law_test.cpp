@@ -54,8 +54,7 @@ TEST(SparseMatrix, SolvesLikeTheExactJacobian) {
   const auto n = static_cast<Eigen::Index>(nz);
   const Eigen::MatrixXd& j = ode.reduced_jacobian();
   const Eigen::MatrixXd full =
-      ode.motion().mass() * (Eigen::MatrixXd::Identity(n, n) -
-                             position * j.bottomLeftCorner(n, n) -
+      ode.motion().mass() * (Eigen::MatrixXd::Identity(n, n) - position * j.bottomLeftCorner(n, n) -
                              velocity * j.bottomRightCorner(n, n));
   const Eigen::VectorXd expected = full.lu().solve(-rest);
   EXPECT_LT((change - expected).norm(), 1e-10 * expected.norm());
