@@ -222,9 +222,9 @@ void flexible_links() {
   const struct {
     const char *model, *integrator;
     double bound;
-  } cases[] = {{"flexible_manipulator", "trapezoidal", 4},
-               {"flexible_manipulator", "implicit_euler", 6},
-               {"slider_crank_flexible", "trapezoidal", 7}};
+  } cases[] = {{"flexible_manipulator", "trapezoidal", 10},
+               {"flexible_manipulator", "implicit_euler", 10},
+               {"slider_crank_flexible", "trapezoidal", 10}};
   for (const auto& c : cases) {
     const Result<Model> model = load(c.model);
     if (!model) return report("model loads", 0, "", 1, true);
