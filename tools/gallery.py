@@ -166,9 +166,10 @@ class Sketch:
     def add_body(self, body):
         name = body["name"]
         self.bodies[name] = [self.probe.pose({"body": name, "at": body["com"]})] if "com" in body else []
-        if "beam" in body:
-            self.beams.add(name)
-            self.add_shape(name, "bar", body["beam"])
+        for kind in ("beam", "ancf"):
+            if kind in body:
+                self.beams.add(name)
+                self.add_shape(name, "bar", {"length": body[kind]["length"]})
         for kind in ("bar", "box", "cylinder", "sphere", "point_mass", "shape"):
             parts = body.get(kind, [])
             for part in parts if isinstance(parts, list) else [parts]:
