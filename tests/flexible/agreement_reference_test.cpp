@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "panto/integrate/simulate.hpp"
 #include "panto/io/load.hpp"
@@ -41,17 +42,18 @@ Tip tip(const std::string& body, const std::string& more, double until) {
 std::string arm(const char* kind, double youngs_modulus, const std::string& more = "") {
   return fmt::format(
       "body = [{{ name = \"arm\", {} = {{ length = 1, rectangle = [0.02, 0.01], E = {}, density = "
-      "2700, elements = 6{} }} }}]\n",
+      "2700, elements = 4{} }} }}]\n",
       kind, youngs_modulus, more);
 }
 
 const std::string kSlow =
     "driver = [{ name = \"d\", on = \"theta\", motion = \"0.3*(t - sin(pi*t)/pi)\" }]\n";
-// Of the rigid arm at t = 1.
-const Tip kRigid{std::cos(0.3), std::sin(0.3), 0.3};
+// Of the rigid arm at t = 0.5, where it accelerates most.
+const double kAngle = 0.3 * (0.5 - 1 / std::numbers::pi);
+const Tip kRigid{std::cos(kAngle), std::sin(kAngle), kAngle};
 
 TEST(SlowArm, BothFormulationsAgree) {
-  const Tip small = tip(arm("beam", 70e9), kSlow, 1), large = tip(arm("ancf", 70e9), kSlow, 1);
+  const Tip small = tip(arm("beam", 70e9), kSlow, 0.5), large = tip(arm("ancf", 70e9), kSlow, 0.5);
   const double lag = std::hypot(large.x - kRigid.x, large.y - kRigid.y);
   EXPECT_GT(lag, 1e-5);
   // Of second order in the deflection, and the tolerance of the integrator.
@@ -63,26 +65,28 @@ TEST(SlowArm, BothFormulationsAgree) {
 TEST(SlowArm, BecomesRigidInProportionToItsCompliance) {
   for (const char* kind : {"beam", "ancf"}) {
     const auto lag = [&](double e) {
-      const Tip t = tip(arm(kind, e), kSlow, 1);
+      const Tip t = tip(arm(kind, e), kSlow, 0.5);
       return std::hypot(t.x - kRigid.x, t.y - kRigid.y);
     };
-    EXPECT_NEAR(std::log10(lag(7e10) / lag(7e11)), 1, 0.2) << kind;
+    EXPECT_NEAR(std::log10(lag(7e9) / lag(7e10)), 1, 0.2) << kind;
   }
 }
 
-// A soft arm (first frequency 5 rad/s when clamped) at 20 rad/s, pushed by its motor: centrifugal and gyroscopic forces decide where its tip is.
+// A soft arm (first frequency 5 rad/s when clamped) at 20 rad/s, pushed by its motor: centrifugal and gyroscopic forces decide where its tip is. The axial
+// vibration of the start, 0.5 mm, is left out by comparing directions: straight elements of the one and cubic ones of the other keep its phase differently.
 TEST(FastArm, BothFormulationsAgree) {
   const std::string push =
       "actuator = [{ name = \"T\", type = \"torque\", on = \"theta\", input = \"0.3*sin(8*t)\" }]\n";
+  const auto direction = [](const Tip& t) { return std::atan2(t.y, t.x); };
   const Tip small = tip(arm("beam", 7e8, ", strain = \"stiffening\""),
                         push + "initial = { theta_dot = 20 }\n", 0.5),
             large = tip(arm("ancf", 7e8, ", rate = 20"), push, 0.5);
   const Tip rigid = tip("body = [{ name = \"arm\", bar = { length = 1, mass = 0.54 } }]\n",
                         push + "initial = { theta_dot = 20 }\n", 0.5);
-  const double bent = std::hypot(large.x - rigid.x, large.y - rigid.y);
-  fmt::print("bent {} apart {}\n", bent, std::hypot(small.x - large.x, small.y - large.y));
+  const double bent = std::abs(direction(large) - direction(rigid));
+  fmt::print("bent {} apart {}\n", bent, direction(small) - direction(large));
   EXPECT_GT(bent, 1e-3);
-  EXPECT_LT(std::hypot(small.x - large.x, small.y - large.y), 0.02 * bent);
+  EXPECT_LT(std::abs(direction(small) - direction(large)), 0.02 * bent);
 }
 
 }  // namespace

@@ -76,8 +76,10 @@ void RigidWorkspace<S>::tangent_state(const Point& x, const Blocks& blocks, Tang
   const int lanes = (blocks.q ? colours : 0) + (blocks.v ? colours : 0);
   const int first_v = blocks.q ? colours : 0;
   for (int base = 0; base < lanes; base += kDualLanes) {
-    clear(d.q);
-    clear(d.v);
+    if (base > 0) {
+      clear(d.q);
+      clear(d.v);
+    }
     const auto lane_of = [&](int dof, bool position) {
       const int lane = colour[static_cast<size_t>(dof)] + (position ? 0 : first_v) - base;
       return (position ? blocks.q : blocks.v) && lane >= 0 && lane < kDualLanes ? lane : -1;

@@ -84,6 +84,7 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
     elastic_columns_.setZero(ne, n);
     saddle_.setIdentity(n, n);
     saddle_right_.setZero(n);
+    saddle_solution_.setZero(n);
     saddle_lu_.compute(saddle_);
   }
   free_entry_.resize(nv * m);
@@ -727,13 +728,13 @@ bool RigidWorkspace<S>::saddle_accelerations(double* a) noexcept {
       if (column >= nj) saddle_right_(nj + i) -= g * a[column];
     });
   }
-  saddle_right_ = saddle_lu_.solve(saddle_right_);
-  for (Index j = 0; j < nj; ++j) a[j] = saddle_right_(j);
+  saddle_solution_ = saddle_lu_.solve(saddle_right_);
+  for (Index j = 0; j < nj; ++j) a[j] = saddle_solution_(j);
   for (Index k = coupled ? 0 : nj; k < nj + rank; ++k) {
-    const double factor = (k < nj ? -1 : 1) * saddle_right_(k);
+    const double factor = (k < nj ? -1 : 1) * saddle_solution_(k);
     for (Index e = 0; e < ne; ++e) a[nj + e] += factor * elastic_columns_(e, k);
   }
-  return saddle_right_.allFinite();
+  return saddle_solution_.allFinite();
 }
 
 // The displacements of beams, last of the unknowns, are eliminated first where no row looks at them: their block of M is sparse, and

@@ -129,7 +129,7 @@ class RigidWorkspace final : public Workspace {
   std::vector<double> row_, target_rate_, zero_, bias_, particular_, force_, right_, added_;
   std::vector<double> basis_, mass_basis_, reduced_, reduced_force_;  // R and M R by columns, RᵀMR
   Eigen::MatrixXd elastic_columns_, saddle_;                          // of saddle_accelerations()
-  Eigen::VectorXd saddle_right_;
+  Eigen::VectorXd saddle_right_, saddle_solution_;
   Eigen::PartialPivLU<Eigen::MatrixXd> saddle_lu_;
 
   // dual evaluation, made at the first tangent()
