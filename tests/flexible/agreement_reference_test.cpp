@@ -20,13 +20,14 @@ struct Tip {
 
 // An arm of 1 m on a hinge; `more`: the rest of the file.
 Tip tip(const std::string& body, const std::string& more, double until) {
-  const std::string text = "space = \"planar\"\n" + body +
-                           "joint = [{ name = \"theta\", type = \"revolute\", parent = \"ground\", "
-                           "child = \"arm\" }]\n" +
-                           more +
-                           "output = [{ name = \"x\", type = \"position\", of = \"arm.end\", axis = \"x\" "
-                           "}, { name = \"y\", type = \"position\", of = \"arm.end\", axis = \"y\" }, { "
-                           "name = \"angle\", type = \"angle\", of = \"arm.end\" }]\n";
+  const std::string text =
+      "space = \"planar\"\n" + body +
+      "joint = [{ name = \"theta\", type = \"revolute\", parent = \"ground\", "
+      "child = \"arm\" }]\n" +
+      more +
+      "output = [{ name = \"x\", type = \"position\", of = \"arm.end\", axis = \"x\" "
+      "}, { name = \"y\", type = \"position\", of = \"arm.end\", axis = \"y\" }, { "
+      "name = \"angle\", type = \"angle\", of = \"arm.end\" }]\n";
   const auto spec = parse_model_text(text, "arm.toml");
   if (!spec.ok()) throw std::runtime_error(spec.diagnostics().text());
   const auto model = compile(*spec);
@@ -76,7 +77,8 @@ TEST(SlowArm, BecomesRigidInProportionToItsCompliance) {
 // vibration of the start, 0.5 mm, is left out by comparing directions: straight elements of the one and cubic ones of the other keep its phase differently.
 TEST(FastArm, BothFormulationsAgree) {
   const std::string push =
-      "actuator = [{ name = \"T\", type = \"torque\", on = \"theta\", input = \"0.3*sin(8*t)\" }]\n";
+      "actuator = [{ name = \"T\", type = \"torque\", on = \"theta\", input = \"0.3*sin(8*t)\" "
+      "}]\n";
   const auto direction = [](const Tip& t) { return std::atan2(t.y, t.x); };
   const Tip small = tip(arm("beam", 7e8, ", strain = \"stiffening\""),
                         push + "initial = { theta_dot = 20 }\n", 0.5),

@@ -3,7 +3,9 @@
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
+#include <fstream>
 #include <numbers>
+#include <regex>
 
 #include "panto/integrate/simulate.hpp"
 #include "panto/mechanics/assembly.hpp"
@@ -135,13 +137,17 @@ Tip elastica(double force, double length, double bending_stiffness, double axial
   return tip;
 }
 
-// 16 elements: some (κ h)⁴ / 1000 of the length.
-TEST(AncfCantilever, BendsAsTheElastica) {
-  const auto model = load("ancf_cantilever");
-  ASSERT_TRUE(model.ok()) << model.diagnostics().text();
+// Distance of the computed tip of the zoo's cantilever with so many elements from that of the elastica.
+double miss(int elements) {
+  std::ifstream in(PANTO_SOURCE_DIR "/models/ancf_cantilever/model.toml");
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  text = std::regex_replace(text, std::regex("elements = [0-9]+"),
+                            fmt::format("elements = {}", elements));
+  const auto model = model_of(text);
+  if (!model.ok()) throw std::runtime_error(model.diagnostics().text());
   const auto workspace = Workspace::create(*model, nominal(*model));
   const auto found = equilibrium(*workspace, 0, {});
-  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+  if (!found.ok()) throw std::runtime_error(found.diagnostics().text());
   std::vector<double> y(2);
   const int outputs[] = {0, 1};
   Point at;
@@ -151,11 +157,15 @@ TEST(AncfCantilever, BendsAsTheElastica) {
   workspace->readings(at, outputs, y);
   const double L = 2, E = 2.07e11, A = 0.01, EI = E * 0.1 * 0.1 * 0.1 * 0.1 / 12;
   const Tip exact = elastica(3 * EI / (L * L), L, EI, E * A);
-  EXPECT_NEAR(y[0], exact.x - L, 1e-6);
-  EXPECT_NEAR(y[1], exact.y, 1e-6);
-  EXPECT_GT(y[1], 1.2);  // far from the small deflection F L³ / 3 EI = 2 m, and large
-  fmt::print("cantilever {:.10f} {:.10f}, elastica {:.10f} {:.10f}\n", y[0], y[1], exact.x - L,
-             exact.y);
+  return std::hypot(y[0] - exact.x + L, y[1] - exact.y);
+}
+
+// The tip moves by 1.3 m.
+TEST(AncfCantilever, BendsAsTheElastica) {
+  const double coarse = miss(8), fine = miss(16);
+  EXPECT_LT(coarse, 1e-4);
+  EXPECT_LT(fine, 2e-6);
+  EXPECT_GT(std::log2(coarse / fine), 4);
 }
 
 // Flap frequencies of a uniform cantilever on a hub without size, all of EI, ρA, L one, by Ritz's method with powers x², x³, …:
@@ -173,7 +183,7 @@ Eigen::VectorXd flap_frequencies(double rate) {
   return Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd>(k, m).eigenvalues().cwiseSqrt();
 }
 
-// Ten elements miss the second frequency by (β h)⁴ / 1440 = 3.4e-5 at rest and by less when tension rules, the stretch of the blade by 1e-6.
+// Eight elements miss the second frequency by (β h)⁴ / 1440 = 8.2e-5 at rest and by less when tension rules, the stretch of the blade by 1e-6.
 TEST(RotatingCantilever, HasTheFrequenciesOfRitz) {
   for (const double rate : {0.0, 2.0, 5.0, 10.0}) {
     const Eigen::VectorXd flap = flap_frequencies(rate);
@@ -185,7 +195,7 @@ TEST(RotatingCantilever, HasTheFrequenciesOfRitz) {
       const auto hz = linearised(model, Operation::kEquilibrium).frequencies();
       for (int k = 0; k < 2; ++k) {
         const double found = std::hypot(kTurn * hz.at(static_cast<size_t>(k)), across ? 0 : rate);
-        EXPECT_NEAR(found, flap(k), 4e-5 * flap(k)) << rate << across;
+        EXPECT_NEAR(found, flap(k), 1e-4 * flap(k)) << rate << across;
       }
     }
   }

@@ -10,7 +10,8 @@ namespace panto {
 namespace {
 
 TEST(SineCosine, WhatIsNoAngleGivesNoNumber) {
-  for (double x : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (double x :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     EXPECT_TRUE(std::isnan(sine_cosine(x).sine));
     EXPECT_TRUE(std::isnan(sine_cosine(x).cosine));
   }
@@ -23,8 +24,10 @@ TEST(SineCosine, IsRightToTheLastPlace) {
     for (int i = -50000; i <= 50000; ++i) {
       const double x = range * (i + 0.37 * std::sin(i)) / 50001;
       const SineCosine e = sine_cosine(x);
-      worst = std::max(worst, static_cast<double>(std::abs(e.sine - std::sin(static_cast<long double>(x)))));
-      worst = std::max(worst, static_cast<double>(std::abs(e.cosine - std::cos(static_cast<long double>(x)))));
+      worst = std::max(
+          worst, static_cast<double>(std::abs(e.sine - std::sin(static_cast<long double>(x)))));
+      worst = std::max(
+          worst, static_cast<double>(std::abs(e.cosine - std::cos(static_cast<long double>(x)))));
     }
     EXPECT_LT(worst, 6.5e-17) << range;
   }
@@ -33,11 +36,14 @@ TEST(SineCosine, IsRightToTheLastPlace) {
 TEST(SineCosine, SmallAnglesAndQuartersAreKept) {
   EXPECT_EQ(sine_cosine(0).sine, 0);
   EXPECT_EQ(sine_cosine(0).cosine, 1);
-  for (double x : {1e-300, 1e-9, 1e-3, 0.012}) EXPECT_NEAR(sine_cosine(x).sine / std::sin(x), 1, 3e-16);
+  for (double x : {1e-300, 1e-9, 1e-3, 0.012})
+    EXPECT_NEAR(sine_cosine(x).sine / std::sin(x), 1, 3e-16);
   for (double x : {0.5, 1.0, 1.5, 2.0}) {
     const SineCosine e = sine_cosine(x * std::numbers::pi);
-    EXPECT_NEAR(e.sine, std::sin(x * std::numbers::pi), 1e-18 + 2e-16 * std::abs(std::sin(x * std::numbers::pi)));
-    EXPECT_NEAR(e.cosine, std::cos(x * std::numbers::pi), 1e-18 + 2e-16 * std::abs(std::cos(x * std::numbers::pi)));
+    EXPECT_NEAR(e.sine, std::sin(x * std::numbers::pi),
+                1e-18 + 2e-16 * std::abs(std::sin(x * std::numbers::pi)));
+    EXPECT_NEAR(e.cosine, std::cos(x * std::numbers::pi),
+                1e-18 + 2e-16 * std::abs(std::cos(x * std::numbers::pi)));
   }
 }
 
