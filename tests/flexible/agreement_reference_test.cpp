@@ -86,7 +86,6 @@ TEST(FastArm, BothFormulationsAgree) {
   const Tip rigid = tip("body = [{ name = \"arm\", bar = { length = 1, mass = 0.54 } }]\n",
                         push + "initial = { theta_dot = 20 }\n", 0.5);
   const double bent = std::abs(direction(large) - direction(rigid));
-  fmt::print("bent {} apart {}\n", bent, direction(small) - direction(large));
   EXPECT_GT(bent, 1e-3);
   EXPECT_LT(std::abs(direction(small) - direction(large)), 0.02 * bent);
 }
