@@ -63,8 +63,10 @@ test-viewer: bootstrap
 lint: configure
 	@tools/lint
 
+# Papers; then a million steps of a filter on every mechanism of the zoo, about 40 minutes on one core.
 validate: build
 	@tools/validate
+	@PANTO_ENDURANCE_STEPS=1000000 ctest --preset release -R ZooEndurance --timeout 7200
 
 bench: build
 	@tools/bench

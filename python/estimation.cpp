@@ -157,8 +157,6 @@ SensorLog log_of(const LogSource& source, const Model& model, std::vector<Sensor
 
 std::unique_ptr<Observer> observer_of(const CompiledModel& m, const FilterSetup& setup,
                                       Diagnostics& notes) {
-  if (setup.settings.filter == "iekf")
-    throw py::value_error("iekf is for twin studies: its state is not that of logs");
   Result<std::unique_ptr<Observer>> made =
       Observer::create(*m.model, m.params, setup.settings, setup.sensors);
   notes.append(made.diagnostics());

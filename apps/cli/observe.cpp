@@ -163,9 +163,6 @@ int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes) {
   Result<std::vector<int>> outputs = outputs_named(asked.model, parts(a.outputs));
   notes.append(outputs.diagnostics());
   if (outputs.ok()) asked.outputs = std::move(*outputs);
-  if (asked.setup.settings.filter == "iekf")
-    notes.error(805, asked.setup.settings.loc,
-                "iekf is for twin studies: its state is not that of logs; take \"error_ekf_ej\"");
   return notes.ok() ? kOk : fail(notes, a.json);
 }
 

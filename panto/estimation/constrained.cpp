@@ -21,10 +21,10 @@ AllCoordinates::AllCoordinates(Mechanism& mechanism, double constraint)
       workspace_(mechanism.workspace()),
       nq_(workspace_.model().nq),
       nv_(workspace_.model().nv),
+      nb_(mechanism.size() - mechanism.motion()),
       share_(constraint),
       constraint_(constraint * workspace_.length()),
       scale_(at(nv_), 1.0) {
-  PANTO_EXPECT(mechanism.size() == mechanism.coordinates() + mechanism.speeds(), "no added states");
   const Model& m = workspace_.model();
   for (int i = 0; i < m.nv; ++i)
     if (is_slide(m, i)) scale_[at(i)] = workspace_.length();
@@ -45,11 +45,12 @@ AllCoordinates::AllCoordinates(Mechanism& mechanism, double constraint)
   dv_.setZero(nv_, 2 * nv_);
   dv_.rightCols(nv_).setIdentity();
   none_.resize(nv_, 0);
+  PANTO_EXPECT(mechanism.forces(closed_).empty(), "no forces among the states");
   const int g = mechanism.size();
-  b_.setZero(2 * nv_, g);
+  b_.setZero(2 * nv_ + nb_, g);
   noise_.setZero(g, g);
   change_ = noise_;
-  product_.setZero(2 * nv_, g);
+  product_.setZero(2 * nv_ + nb_, g);
   h_.setZero(static_cast<Eigen::Index>(m.outputs.size()), g);
   along_.y.resize(mechanism.sensors(), 2 * nv_);
   along_.phi_dot.resize(m.n_position_rows + m.n_velocity_rows, 2 * nv_);
@@ -84,12 +85,32 @@ std::vector<std::string> AllCoordinates::names() const {
     out.push_back(std::move(name));
   }
   for (const std::string& name : workspace_.model().speed_names) out.push_back(name);
+  const std::vector<std::string> of_mechanism = mechanism_.names();
+  out.insert(out.end(), of_mechanism.end() - nb_, of_mechanism.end());
   return out;
 }
 
 void AllCoordinates::pack(View q, View v, MutableView x) const noexcept {
   std::copy(q.begin(), q.end(), x.begin());
   std::copy(v.begin(), v.end(), x.begin() + nq_);
+  std::fill(x.begin() + nq_ + nv_, x.end(), 0.0);
+}
+
+Status AllCoordinates::state_jacobian(double t, MutableView x, Eigen::MatrixXd& dq,
+                                      Eigen::MatrixXd& dv) noexcept {
+  (void)t, (void)x;
+  dq = dq_;
+  dv = dv_;
+  return Status::kOk;
+}
+
+bool AllCoordinates::recall(double t, View memory, MutableView x,
+                            Eigen::MatrixXd& change) noexcept {
+  (void)change;
+  close(x);
+  (void)mechanism_.recall(t, memory, closed_, change_);
+  find_rows();
+  return false;
 }
 
 Point AllCoordinates::point(double t, View x) noexcept {
@@ -145,7 +166,7 @@ Status AllCoordinates::initial_covariance(double t, View x, const Eigen::MatrixX
   close(x);
   const Status status = mechanism_.whole(t, closed_, b_);
   if (status != Status::kOk) return status;
-  p.resize(2 * nv_, 2 * nv_);
+  p.resize(size(), size());
   spread(independent, p);
   return Status::kOk;
 }
@@ -154,11 +175,13 @@ void AllCoordinates::move(View x, View w, MutableView out) noexcept {
   if (out.data() != x.data()) std::copy(x.begin(), x.end(), out.begin());
   workspace_.move(out.first(at(nq_)), w.first(at(nv_)));
   for (int i = 0; i < nv_; ++i) out[at(nq_ + i)] += w[at(nv_ + i)];
+  for (int i = 0; i < nb_; ++i) out[at(nq_ + nv_ + i)] += w[at(2 * nv_ + i)];
 }
 
 void AllCoordinates::difference(View a, View b, MutableView w) noexcept {
   workspace_.difference(q(a), q(b), w.first(at(nv_)));
   for (int i = 0; i < nv_; ++i) w[at(nv_ + i)] = a[at(nq_ + i)] - b[at(nq_ + i)];
+  for (int i = 0; i < nb_; ++i) w[at(2 * nv_ + i)] = a[at(nq_ + nv_ + i)] - b[at(nq_ + nv_ + i)];
 }
 
 Status AllCoordinates::step(double t, double dt, MutableView x, MutableView out) noexcept {
@@ -226,11 +249,11 @@ Status AllCoordinates::outputs_jacobian(double t, MutableView x, std::span<const
   Eigen::Index next_deep = 0, next_plain = 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
     auto row = h.row(static_cast<Eigen::Index>(i));
+    row.setZero();
     if (workspace_.level_of(outputs[i]) != Level::kAcceleration) {
-      row = along_.y.row(next_plain++);
+      row.head(2 * nv_) = along_.y.row(next_plain++);
       continue;
     }
-    row.setZero();
     for (size_t k = 0; k < zp.size(); ++k) row(zp[k]) = h_(next_deep, static_cast<Eigen::Index>(k));
     for (size_t k = 0; k < zv.size(); ++k)
       row(nv_ + zv[k]) = h_(next_deep, static_cast<Eigen::Index>(zp.size() + k));
@@ -247,7 +270,10 @@ Status AllCoordinates::sense(double t, MutableView x, std::span<const int> senso
   while (count < sensors.size() && sensors[count] < measured)
     outputs_.push_back(mechanism_.sensor(sensors[count++]).output);
   const Status status = outputs(t, x, outputs_, y);
-  if (status != Status::kOk || count == sensors.size()) return status;
+  if (status != Status::kOk) return status;
+  for (size_t i = 0; i < count; ++i)
+    if (const int b = mechanism_.bias_of(sensors[i]); b >= 0) y[i] += x[at(nq_ + nv_ + b)];
+  if (count == sensors.size()) return status;
   workspace_.residual(point(t, x), false, residual_);
   for (size_t i = count; i < sensors.size(); ++i) {
     const size_t k = at(sensors[i] - measured);
@@ -266,15 +292,18 @@ Status AllCoordinates::sense_jacobian(double t, MutableView x, std::span<const i
     outputs_.push_back(mechanism_.sensor(sensors[count++]).output);
   const Status status = outputs_jacobian(t, x, outputs_, h);
   if (status != Status::kOk) return status;
+  for (size_t i = 0; i < count; ++i)
+    if (const int b = mechanism_.bias_of(sensors[i]); b >= 0)
+      h(static_cast<Eigen::Index>(i), 2 * nv_ + b) = 1;
   for (size_t i = count; i < sensors.size(); ++i) {
     const size_t k = at(sensors[i] - measured);
     auto row = h.row(static_cast<Eigen::Index>(i));
+    row.setZero();
+    // φ changes with δq as φ̇ with δv.
     if (k < positions_.size()) {
-      // φ changes with δq as φ̇ with δv.
       row.head(nv_) = along_.phi_dot.row(positions_[k]).tail(nv_);
-      row.tail(nv_).setZero();
     } else {
-      row = along_.phi_dot.row(rates_[k - positions_.size()]);
+      row.head(2 * nv_) = along_.phi_dot.row(rates_[k - positions_.size()]);
     }
   }
   return h.topRows(static_cast<Eigen::Index>(sensors.size())).allFinite() ? Status::kOk

@@ -1,15 +1,15 @@
 // A mechanism in all its coordinates (OBS-13), for the extended filter with constraints as perfect measurements: the loops are not closed by the state
 // but by sensors that read how far they are open, as zero, with a small standard deviation.
-//   state array: q | v      w: δq | δv (nv each)      sensors: of the mechanism | φ | φ̇, rows that do not follow from others
+//   state array: q | v | biases     w: δq | δv (nv each) | δ of the biases     sensors: of the mechanism | φ | φ̇, rows that do not follow from others
 #pragma once
 
 #include "panto/estimation/mechanism.hpp"
 
 namespace panto {
 
-class AllCoordinates final : public ModelSystem {
+class AllCoordinates final : public MotionSystem {
  public:
-  // The mechanism must outlive this object and be without added states; its sensors, noise and inputs are used. constraint: standard deviation of
+  // The mechanism must outlive this object and be without forces; its sensors with their biases, noise and inputs are used. constraint: standard deviation of
   // the constraints as a share of the mechanism's length, of their rates the same per second.
   AllCoordinates(Mechanism& mechanism, double constraint);
 
@@ -17,14 +17,23 @@ class AllCoordinates final : public ModelSystem {
   [[nodiscard]] Status initial_covariance(double t, View x, const Eigen::MatrixXd& independent,
                                           Eigen::MatrixXd& p);
 
-  [[nodiscard]] int storage() const override { return nq_ + nv_; }
-  [[nodiscard]] int size() const override { return 2 * nv_; }
+  [[nodiscard]] int storage() const override { return nq_ + nv_ + nb_; }
+  [[nodiscard]] int size() const override { return 2 * nv_ + nb_; }
   [[nodiscard]] int sensors() const override { return mechanism_.sensors() + constraints_; }
   [[nodiscard]] int constraints() const noexcept override { return constraints_; }
   [[nodiscard]] std::vector<std::string> names() const override;
   void pack(View q, View v, MutableView x) const noexcept override;
   [[nodiscard]] View q(View x) const override { return x.first(static_cast<size_t>(nq_)); }
-  [[nodiscard]] View v(View x) const override { return x.subspan(static_cast<size_t>(nq_)); }
+  [[nodiscard]] View v(View x) const override {
+    return x.subspan(static_cast<size_t>(nq_), static_cast<size_t>(nv_));
+  }
+  [[nodiscard]] int motion() const override { return 2 * nv_; }
+  [[nodiscard]] Status state_jacobian(double t, MutableView x, Eigen::MatrixXd& dq,
+                                      Eigen::MatrixXd& dv) noexcept override;
+  [[nodiscard]] View forces(View) const override { return {}; }
+  [[nodiscard]] View biases(View x) const override {
+    return x.subspan(static_cast<size_t>(nq_ + nv_));
+  }
   // Outputs that read accelerations or forces are those of the closed mechanism.
   [[nodiscard]] Status outputs(double t, MutableView x, std::span<const int> outputs,
                                MutableView y) noexcept override;
@@ -48,6 +57,12 @@ class AllCoordinates final : public ModelSystem {
   [[nodiscard]] double variance(int sensor) const noexcept override;
   [[nodiscard]] double innovation(int sensor, double reading,
                                   double expected) const noexcept override;
+  // Which coordinates the mechanism takes for independent; the state does not know of them.
+  [[nodiscard]] int memory() const override { return mechanism_.memory(); }
+  void forget() noexcept override { mechanism_.forget(); }
+  void remember(MutableView out) const noexcept override { mechanism_.remember(out); }
+  bool recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept override;
+  void unsettle(MutableView) const noexcept override { workspace_.forget_pose(); }
 
  private:
   [[nodiscard]] Point point(double t, View x) noexcept;
@@ -60,7 +75,7 @@ class AllCoordinates final : public ModelSystem {
 
   Mechanism& mechanism_;
   Workspace& workspace_;
-  int nq_, nv_, constraints_ = 0;
+  int nq_, nv_, nb_, constraints_ = 0;
   double share_, constraint_;           // standard deviation, relative and of a row
   std::vector<double> scale_;           // of a dof: 1, or the mechanism's length where it slides
   std::vector<int> positions_, rates_;  // rows of φ and of φ̇

@@ -22,14 +22,24 @@ View view(const Eigen::VectorXd& x) { return {x.data(), static_cast<size_t>(x.si
 
 ContinuousEkf::ContinuousEkf(Mechanism& mechanism, const FilterOptions& options,
                              std::vector<double> densities, bool inertial)
-    : Filter(mechanism, options), mechanism_(mechanism), inertial_(inertial), n_(mechanism.size()) {
+    : Filter(mechanism, options),
+      mechanism_(mechanism),
+      inertial_(inertial),
+      n_(mechanism.size()),
+      motion_(mechanism.motion()) {
   const int np = mechanism.coordinates(), nz = mechanism.speeds();
   for (auto* m :
        {&p_, &p1_, &rate_, &constant_, &f_, &noise_, &information_, &left_, &closed_, &product_})
     m->setZero(n_, n_);
+  f_motion_.setZero(motion_, motion_);
   h_.setZero(std::max(1, mechanism.sensors()), n_);
+  used_.reserve(static_cast<size_t>(h_.rows()));
+  reading_.resize(static_cast<size_t>(h_.rows()));
   for (int i = 0; i < nz; ++i)
     noise_(np + i, np + i) = densities[densities.size() == 1 ? 0 : static_cast<size_t>(i)];
+  for (int i = 0; i < mechanism.sensors(); ++i)
+    if (const int b = mechanism.bias_of(i); b >= 0)
+      noise_(motion_ + b, motion_ + b) = std::pow(mechanism.sensor(i).bias_walk, 2);
   for (auto* v : {&rate_start_, &rate_now_, &residual_, &w_}) v->setZero(n_);
   e_.setZero(h_.rows());
   weight_.setZero(h_.rows());
@@ -56,13 +66,60 @@ void ContinuousEkf::covariance_rate(const Eigen::MatrixXd& p, Eigen::MatrixXd& r
       rate(r, c) = product_(r, c) + product_(c, r) + process_factor_ * noise_(r, c) - rate(r, c);
 }
 
+// f(x) of a state with its accelerations.
+void ContinuousEkf::rates(View x) noexcept {
+  rate_now_.setZero();
+  mechanism_.rates(x, {rate_now_.data(), static_cast<size_t>(motion_)});
+}
+
+Status ContinuousEkf::choose(double dt, std::span<const int> sensors, View y) noexcept {
+  used_.clear();
+  information_.setZero();
+  if (sensors.empty()) return Status::kOk;
+  // Where the state is likely to be, for the gate.
+  if (options_.gate > 0) {
+    Status status = mechanism_.sense(t_ + dt, next_, sensors, y_);
+    if (status == Status::kOk) status = mechanism_.sense_jacobian(t_ + dt, next_, sensors, h_);
+    if (status != Status::kOk) return status;
+  }
+  for (size_t i = 0; i < sensors.size(); ++i) {
+    const auto row = h_.row(static_cast<Eigen::Index>(i));
+    if (options_.gate > 0) {
+      const double e = mechanism_.innovation(sensors[i], y[i], y_[i]);
+      w_.noalias() = p_ * row.transpose();
+      const double s = row.dot(w_) + variance_[static_cast<size_t>(sensors[i])];
+      if (e * e > options_.gate * options_.gate * s) {
+        (void)note(sensors[i], e, s);
+        continue;
+      }
+    }
+    reading_[used_.size()] = y[i];
+    used_.push_back(sensors[i]);
+  }
+  if (used_.empty()) return Status::kOk;
+  // The sensors are taken linear at the start of the step.
+  Status status = mechanism_.sense(t_, x_, used_, y_);
+  if (status == Status::kOk) status = mechanism_.sense_jacobian(t_, x_, used_, h_);
+  if (status != Status::kOk) return status;
+  for (size_t k = 0; k < used_.size(); ++k) {
+    const auto i = static_cast<Eigen::Index>(k);
+    weight_(i) = 1 / (variance_[static_cast<size_t>(used_[k])] * dt);
+    information_.noalias() += weight_(i) * h_.row(i).transpose() * h_.row(i);
+  }
+  return Status::kOk;
+}
+
 // rate_now_: accelerations that the inertial terms are taken at; then f(x).
 Status ContinuousEkf::evaluate(double t, MutableView x) noexcept {
   const auto np = static_cast<size_t>(mechanism_.coordinates());
-  const Status moving = inertial_
-                            ? mechanism_.inertial_derivative(t, x, view(rate_now_).subspan(np), f_)
-                            : mechanism_.derivative(t, x, f_);
-  if (moving == Status::kOk) mechanism_.rates(x, {rate_now_.data(), static_cast<size_t>(n_)});
+  const Status moving =
+      inertial_
+          ? mechanism_.inertial_derivative(
+                t, x, view(rate_now_).subspan(np, static_cast<size_t>(motion_) - np), f_motion_)
+          : mechanism_.derivative(t, x, f_motion_);
+  if (moving != Status::kOk) return moving;
+  f_.topLeftCorner(motion_, motion_) = f_motion_;  // biases stay as they are
+  rates(x);
   return moving;
 }
 
@@ -111,29 +168,20 @@ Status ContinuousEkf::advance(double dt, std::span<const int> sensors, View y) n
     return Status::kOk;
   }
   const double h = 0.5 * dt, t = t_ + dt;
-  const auto m = static_cast<Eigen::Index>(sensors.size());
-  // Rates at the start of the step; the sensors are taken linear there.
   Status status = mechanism_.accelerations(t_, x_);
   if (status != Status::kOk) return status;
-  mechanism_.rates(x_, {rate_now_.data(), static_cast<size_t>(n_)});
+  rates(x_);
   status = evaluate(t_, x_);
   if (status != Status::kOk) return status;
   rate_start_ = rate_now_;
-  information_.setZero();
-  if (m > 0) {
-    status = mechanism_.sense(t_, x_, sensors, y_);
-    if (status == Status::kOk) status = mechanism_.sense_jacobian(t_, x_, sensors, h_);
-    if (status != Status::kOk) return status;
-    for (Eigen::Index i = 0; i < m; ++i) {
-      weight_(i) = 1 / (variance_[static_cast<size_t>(sensors[static_cast<size_t>(i)])] * dt);
-      information_.noalias() += weight_(i) * h_.row(i).transpose() * h_.row(i);
-    }
-  }
+  w_ = dt * rate_start_;
+  mechanism_.move(x_, view(w_), next_);
+  status = choose(dt, sensors, y);
+  if (status != Status::kOk) return status;
+  const auto m = static_cast<Eigen::Index>(used_.size());
   covariance_rate(p_, rate_);
   constant_ = p_ + h * rate_;
   p1_ = p_;
-  w_ = dt * rate_start_;
-  mechanism_.move(x_, view(w_), next_);
   double correction = 1, change = 1;
   for (int iteration = 0;; ++iteration) {
     if (iteration == kIterations) return Status::kNotConverged;
@@ -142,9 +190,9 @@ Status ContinuousEkf::advance(double dt, std::span<const int> sensors, View y) n
       status = evaluate(t, next_);
     } else {
       status = mechanism_.accelerations(t, next_);
-      mechanism_.rates(next_, {rate_now_.data(), static_cast<size_t>(n_)});
+      rates(next_);
     }
-    if (status == Status::kOk && m > 0) status = mechanism_.sense(t, next_, sensors, y_);
+    if (status == Status::kOk && m > 0) status = mechanism_.sense(t, next_, used_, y_);
     // P follows from F and H: once it has converged with them, it stays.
     if (status == Status::kOk && (moved || change > kQuadratic))
       status = covariance_step(h, change);
@@ -154,7 +202,7 @@ Status ContinuousEkf::advance(double dt, std::span<const int> sensors, View y) n
       for (int r = 0; r < n_; ++r) left_(r, c) = (r == c ? 1 : 0) - h * f_(r, c);
     for (Eigen::Index i = 0; i < m; ++i) {
       const auto k = static_cast<size_t>(i);
-      e_(i) = mechanism_.innovation(sensors[k], y[k], y_[k]);
+      e_(i) = mechanism_.innovation(used_[k], reading_[k], y_[k]);
       for (int r = 0; r < n_; ++r) {
         double gain = 0;
         for (int c = 0; c < n_; ++c) gain += p1_(r, c) * h_(i, c);
@@ -174,7 +222,7 @@ Status ContinuousEkf::advance(double dt, std::span<const int> sensors, View y) n
     mechanism_.move(next_, view(w_), next_);
   }
   for (Eigen::Index i = 0; i < m; ++i) {
-    const int sensor = sensors[static_cast<size_t>(i)];
+    const int sensor = used_[static_cast<size_t>(i)];
     w_.noalias() = p1_ * h_.row(i).transpose();
     const double s = h_.row(i).dot(w_) + variance_[static_cast<size_t>(sensor)];
     (void)note(sensor, e_(i), s);

@@ -10,19 +10,20 @@ class Ekf final : public Filter {
  public:
   // iterations: of the update, with the sensors taken linear anew at every corrected state (iterated filter).
   Ekf(System& system, const FilterOptions& options, int iterations = 1);
-  void covariance(Eigen::MatrixXd& p) const noexcept override { p = p_; }
+  void covariance(Eigen::MatrixXd& p) const noexcept override;
 
  protected:
   [[nodiscard]] Status set_covariance(const Eigen::MatrixXd& p) override;
   [[nodiscard]] Status predict(double dt) noexcept override;
   [[nodiscard]] Status correct(std::span<const int> sensors, View y) noexcept override;
   void reframe(const Eigen::MatrixXd& change) noexcept override;
-  [[nodiscard]] Eigen::MatrixXd& carried() noexcept override { return p_; }
+  [[nodiscard]] Eigen::MatrixXd& carried() noexcept override { return l_; }
 
  private:
   int iterations_;
-  Eigen::MatrixXd p_, f_, h_, product_, corrected_;
-  Eigen::VectorXd gain_, ph_, w_, total_;
+  // P = L Lᵀ: definite whatever the round-off. Triangular after a prediction, full after readings.
+  Eigen::MatrixXd l_, f_, h_, product_, corrected_, noise_, stack_;
+  Eigen::VectorXd gain_, phi_, w_, total_;
   std::vector<double> y_, at_;
 };
 

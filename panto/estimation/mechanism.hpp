@@ -69,7 +69,7 @@ struct MechanismOptions {
 
 class Index3Plant;
 
-class Mechanism final : public ModelSystem {
+class Mechanism final : public MotionSystem {
  public:
   // The workspace must outlive this object, be of the observer's parameters, and have its partition chosen.
   Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors, const MechanismOptions& options);
@@ -93,10 +93,13 @@ class Mechanism final : public ModelSystem {
   [[nodiscard]] View a(View x) const {
     return x.subspan(static_cast<size_t>(nq_ + nv_), static_cast<size_t>(nv_));
   }
-  [[nodiscard]] View forces(View x) const {
+  [[nodiscard]] int motion() const override { return np_ + nz_; }
+  [[nodiscard]] View forces(View x) const override {
     return x.subspan(static_cast<size_t>(at_force_), static_cast<size_t>(nf_));
   }
-  [[nodiscard]] View biases(View x) const {
+  // Bias state of a sensor, -1: none.
+  [[nodiscard]] int bias_of(int sensor) const { return bias_of_[static_cast<size_t>(sensor)]; }
+  [[nodiscard]] View biases(View x) const override {
     return x.subspan(static_cast<size_t>(at_bias_), static_cast<size_t>(nb_));
   }
   [[nodiscard]] Status outputs(double t, MutableView x, std::span<const int> outputs,
@@ -126,9 +129,8 @@ class Mechanism final : public ModelSystem {
   // Inputs from outside instead of the model's signals, held until the next call; NaN, and all where empty: the model's. For states that are not
   // settled yet.
   void set_inputs(View u) noexcept;
-  // ∂q and ∂v (nv rows, by speed index) by the coordinates and speeds of w.
   [[nodiscard]] Status state_jacobian(double t, MutableView x, Eigen::MatrixXd& dq,
-                                      Eigen::MatrixXd& dv) noexcept;
+                                      Eigen::MatrixXd& dv) noexcept override;
 
   void move(View x, View w, MutableView out) noexcept override;
   void difference(View a, View b, MutableView w) noexcept override;

@@ -193,11 +193,6 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
     u.bias_walk = s.bias_walk;
     if (s.bias_sigma < 0 || s.bias_walk < 0)
       notes.error(804, s.loc, fmt::format("sensor \"{}\": negative bias settings", s.name));
-    if (!sigma_point(info.name) && info.name != "particle" && out.kind == OutputKind::kMultiplier)
-      notes.error(805, s.loc,
-                  fmt::format("sensor \"{}\" reads a constraint force, which {} cannot linearise; "
-                              "use a sigma-point filter, \"ukf\"",
-                              s.name, info.name));
     used.push_back(u);
   }
   MechanismOptions m;
@@ -208,14 +203,6 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   m.rate_terms = settings.rate_terms;
   m.noise_form = settings.noise_form;
   m.forces = info.name == "error_ekf_fe";
-  if (info.name == "cekf" || info.name == "iekf") {
-    const char* why = info.name == "cekf" ? "cekf has no added states" : "iekf has no added states";
-    for (const UsedSensor& u : used)
-      if (u.bias_sigma > 0)
-        notes.error(805, settings.loc, fmt::format("{}: biases cannot be estimated", why));
-  }
-  if (info.name == "cekf" && settings.options.gate > 0)
-    notes.error(805, settings.loc, "cekf holds its readings over a step: it cannot have a gate");
   if (m.scheme == Scheme::kIndex3 && model.n_velocity_rows + model.n_acceleration_rows > 0)
     notes.error(805, settings.loc,
                 "scheme \"index3\" cannot run a model with velocity-controlled inputs; use "
@@ -353,12 +340,10 @@ Status Observer::outputs(std::span<const int> outputs, MutableView y, MutableVie
   filter_->covariance(p_);
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto row = h_.row(static_cast<Eigen::Index>(i));
-    const Output& output = workspace_->model().outputs[static_cast<size_t>(outputs[i])];
     double variance = 0;
     for (Eigen::Index k = 0; k < row.size(); ++k)
       if (row(k) != 0) variance += row(k) * row.dot(p_.col(k));
-    sigma[i] = output.kind == OutputKind::kMultiplier ? std::numeric_limits<double>::infinity()
-                                                      : std::sqrt(std::max(0.0, variance));
+    sigma[i] = std::sqrt(std::max(0.0, variance));
   }
   return Status::kOk;
 }

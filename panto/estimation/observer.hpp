@@ -75,7 +75,7 @@ class Observer {
 
   [[nodiscard]] Filter& filter() { return *filter_; }
   // What the filter runs on: the mechanism, or (iekf) all its coordinates.
-  [[nodiscard]] ModelSystem& system() { return *system_; }
+  [[nodiscard]] MotionSystem& system() { return *system_; }
   [[nodiscard]] Mechanism& mechanism() { return *mechanism_; }
   [[nodiscard]] Workspace& workspace() { return *workspace_; }
   [[nodiscard]] const FilterInfo& info() const { return *info_; }
@@ -87,8 +87,8 @@ class Observer {
   // At the model's initial state, or at these coordinates and speeds.
   [[nodiscard]] Status start(double t = 0);
   [[nodiscard]] Status start(double t, View q, View v);
-  // Outputs of the model at the present estimate and their standard deviations √(H P Hᵀ), the same way for every filter; infinite where an output
-  // reads a constraint force, which has no derivative. Allocates when their number changes.
+  // Outputs of the model at the present estimate and their standard deviations √(H P Hᵀ), the same way for every filter. Allocates when their number
+  // changes.
   [[nodiscard]] Status outputs(std::span<const int> outputs, MutableView y, MutableView sigma);
 
  private:
@@ -99,7 +99,7 @@ class Observer {
   std::unique_ptr<Workspace> workspace_;
   std::unique_ptr<Mechanism> mechanism_;
   std::unique_ptr<AllCoordinates> constrained_;  // of the iterated filter
-  ModelSystem* system_ = nullptr;
+  MotionSystem* system_ = nullptr;
   std::unique_ptr<Filter> filter_;
   Eigen::VectorXd q_, v_;
   Eigen::MatrixXd p0_, p_, h_;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "panto/base/contract.hpp"
+#include "panto/numerics/small.hpp"
 
 namespace panto {
 
@@ -150,29 +151,7 @@ void SigmaFilter::centre(double* d, Eigen::Index stride, const double* mean) con
 
 Status SigmaFilter::condense(Eigen::Index columns) noexcept {
   auto rows = stack_.topRows(columns);
-  if (sigma_.square_root) {
-    // R of the QR decomposition by Householder reflections, in place; its rows may have either sign.
-    for (Eigen::Index j = 0; j < n_; ++j) {
-      double norm = rows.col(j).tail(columns - j).norm();
-      if (!(norm > 0) || !std::isfinite(norm)) return Status::kSingular;
-      if (rows(j, j) > 0) norm = -norm;
-      const double pivot = rows(j, j) - norm;
-      rows.col(j).tail(columns - j - 1) /= pivot;
-      const double tau = -pivot / norm;
-      for (Eigen::Index k = j + 1; k < n_; ++k) {
-        double s = rows(j, k);
-        for (Eigen::Index i = j + 1; i < columns; ++i) s += rows(i, j) * rows(i, k);
-        s *= tau;
-        rows(j, k) -= s;
-        for (Eigen::Index i = j + 1; i < columns; ++i) rows(i, k) -= s * rows(i, j);
-      }
-      rows(j, j) = norm;
-    }
-    for (Eigen::Index j = 0; j < n_; ++j)
-      for (Eigen::Index i = 0; i < n_; ++i)
-        l_(i, j) = i < j ? 0 : rows(j, i) * (rows(j, j) < 0 ? -1 : 1);
-    return Status::kOk;
-  }
+  if (sigma_.square_root) return triangularise(rows, l_) ? Status::kOk : Status::kSingular;
   for (int j = 0; j < n_; ++j)
     for (int i = j; i < n_; ++i) {
       const double *a = rows.col(i).data(), *b = rows.col(j).data();

@@ -114,4 +114,16 @@ class ModelSystem : public System {
                                                 Eigen::MatrixXd& h) noexcept = 0;
 };
 
+// A model whose state is its motion, with forces and biases added: what an observer of a mechanism estimates.
+class MotionSystem : public ModelSystem {
+ public:
+  // w starts with so many changes of coordinates and speeds; then come those of forces and of biases.
+  [[nodiscard]] virtual int motion() const = 0;
+  // ∂q and ∂v (nv rows, by speed index) by these entries of w.
+  [[nodiscard]] virtual Status state_jacobian(double t, MutableView x, Eigen::MatrixXd& dq,
+                                              Eigen::MatrixXd& dv) noexcept = 0;
+  [[nodiscard]] virtual View forces(View x) const = 0;
+  [[nodiscard]] virtual View biases(View x) const = 0;
+};
+
 }  // namespace panto

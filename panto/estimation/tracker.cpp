@@ -49,6 +49,7 @@ double gate_of(double probability) { return normal_quantile(0.5 * (1 + probabili
 Tracker::Tracker(Observer& observer, const TrackerOptions& options, Sink sink)
     : observer_(observer),
       mechanism_(observer.mechanism()),
+      system_(observer.system()),
       options_(options),
       sink_(std::move(sink)),
       watch_(options.window) {
@@ -81,9 +82,9 @@ Tracker::Tracker(Observer& observer, const TrackerOptions& options, Sink sink)
     speeds_.push_back(dof);
     quantities_.push_back({model.speed_names[at(dof)], units.speed_units[at(dof)]});
   }
-  const std::vector<std::string> names = mechanism_.names();
-  const int d = mechanism_.coordinates() + mechanism_.speeds();
-  const size_t nf = mechanism_.forces(observer.filter().state()).size();
+  const std::vector<std::string> names = system_.names();
+  const int d = system_.motion();
+  const size_t nf = system_.forces(observer.filter().state()).size();
   for (size_t i = 0; i < nf; ++i) {
     const bool angle = units.speed_units[at(workspace.independent_speeds()[i])].starts_with("rad");
     quantities_.push_back({names[at(d) + i], angle ? "N m" : "N"});
@@ -105,12 +106,12 @@ Tracker::Tracker(Observer& observer, const TrackerOptions& options, Sink sink)
     sums_.push_back(std::move(s));
   }
 
-  const int n = mechanism_.size();
-  x_.resize(at(mechanism_.storage()));
+  const int n = system_.size();
+  x_.resize(at(system_.storage()));
   y_.resize(options_.outputs.size());
   readings_.resize(m);
   sensors_used_.reserve(m);
-  memory_.resize(at(mechanism_.memory()));
+  memory_.resize(at(system_.memory()));
   p_.setZero(n, n);
   dq_.setZero(model.nv, d);
   dv_.setZero(model.nv, d);
@@ -367,7 +368,7 @@ void Tracker::evaluate(Estimate& out) {
 void Tracker::evaluate(double t, View x, const Eigen::MatrixXd& p, View u, Estimate& out) {
   if (!u.empty()) mechanism_.set_inputs(u);
   std::copy(x.begin(), x.end(), x_.begin());
-  mechanism_.unsettle(x_);
+  system_.unsettle(x_);
   p_ = p;
   evaluate_copy(t, out);
 }
@@ -376,7 +377,7 @@ void Tracker::evaluate(double t, View x, const Eigen::MatrixXd& p, View u, Estim
 void Tracker::evaluate_copy(double t, Estimate& out) {
   const Workspace& workspace = mechanism_.workspace();
   out.t = t;
-  mechanism_.remember(memory_);
+  system_.remember(memory_);
   std::fill(out.value.begin(), out.value.end(), kNone);
   std::fill(out.sigma.begin(), out.sigma.end(), kNone);
   size_t to = 0;
@@ -384,16 +385,16 @@ void Tracker::evaluate_copy(double t, Estimate& out) {
     out.value[to] = value;
     out.sigma[to++] = variance >= 0 ? std::sqrt(variance) : kNone;
   };
-  const int np = mechanism_.coordinates(), nz = mechanism_.speeds(), d = np + nz;
-  if (mechanism_.state_jacobian(t, x_, dq_, dv_) == Status::kOk) {
-    const View q = mechanism_.q(x_), v = mechanism_.v(x_);
+  const int d = system_.motion();
+  if (system_.state_jacobian(t, x_, dq_, dv_) == Status::kOk) {
+    const View q = system_.q(x_), v = system_.v(x_);
     const auto spread = [&](const Eigen::MatrixXd& by, int dof) {
       row_.head(d).noalias() = p_.topLeftCorner(d, d) * by.row(dof).transpose();
       return by.row(dof).dot(row_.head(d));
     };
     for (int dof : positions_) put(q[at(workspace.coordinate_of(dof))], spread(dq_, dof));
     for (int dof : speeds_) put(v[at(dof)], spread(dv_, dof));
-    const View forces = mechanism_.forces(x_), biases = mechanism_.biases(x_);
+    const View forces = system_.forces(x_), biases = system_.biases(x_);
     const auto nf = static_cast<int>(forces.size());
     // A change of a force is that of the acceleration times the mass.
     if (nf > 0 && mechanism_.accelerations(t, x_) == Status::kOk) {
@@ -408,18 +409,16 @@ void Tracker::evaluate_copy(double t, Estimate& out) {
       const auto k = static_cast<Eigen::Index>(at(d + nf) + i);
       put(biases[i], p_(k, k));
     }
-    if (!options_.outputs.empty() &&
-        mechanism_.outputs(t, x_, options_.outputs, y_) == Status::kOk) {
-      const bool linear = mechanism_.outputs_jacobian(t, x_, options_.outputs, h_) == Status::kOk;
+    if (!options_.outputs.empty() && system_.outputs(t, x_, options_.outputs, y_) == Status::kOk) {
+      const bool linear = system_.outputs_jacobian(t, x_, options_.outputs, h_) == Status::kOk;
       for (size_t i = 0; i < y_.size(); ++i) {
-        const Output& o = workspace.model().outputs[at(options_.outputs[i])];
         const auto row = h_.row(static_cast<Eigen::Index>(i));
         row_.noalias() = p_ * row.transpose();
-        put(y_[i], linear && o.kind != OutputKind::kMultiplier ? row.dot(row_) : kNone);
+        put(y_[i], linear ? row.dot(row_) : kNone);
       }
     }
   }
-  (void)mechanism_.recall(t, memory_, x_, change_);
+  (void)system_.recall(t, memory_, x_, change_);
 }
 
 std::vector<SensorRecord> Tracker::sensors() const {

@@ -119,6 +119,7 @@ class Tracker {
 
   Observer& observer_;
   Mechanism& mechanism_;
+  MotionSystem& system_;  // what the filter's state is of
   TrackerOptions options_;
   Sink sink_;
   std::vector<EstimatedQuantity> quantities_;

@@ -30,6 +30,9 @@ ReducedTangent::ReducedTangent(Workspace& workspace)
   reduced_force_.setZero(na_, m_);
   none_.resize(nv_, 0);
   still_.setZero(nv_, na_);
+  unit_.setZero(model.n_rows());
+  lever_.setZero(nv_);
+  lever_mass_.setZero(na_);
   llt_.compute(reduced_mass_);
   // One evaluation at any pose allocates the dual numbers.
   std::vector<double> q(static_cast<size_t>(model.nq), 0.0), v(static_cast<size_t>(nv_), 0.0),
@@ -110,6 +113,16 @@ void ReducedTangent::reserve_outputs(int count) {
   by_acceleration_.y.resize(count, na_);
 }
 
+void ReducedTangent::lever(int row) noexcept {
+  unit_.setZero();
+  unit_(row) = 1;
+  lever_.setZero();
+  workspace_.complete(Level::kAcceleration, {unit_.data(), static_cast<size_t>(unit_.size())},
+                      {lever_.data(), static_cast<size_t>(nv_)});
+  lever_mass_.noalias() = lever_.transpose() * mass_basis_;
+}
+
+// Multipliers: Gᵀ δλ = ∂r/∂q δq + ∂r/∂v δv + M δa, so δλ_i = xᵀ of it where G x = e_i and the independent entries of x are zero.
 void ReducedTangent::outputs(const Point& x, Level level, std::span<const int> outputs,
                              Eigen::MatrixXd& y) noexcept {
   workspace_.along(x, level, dq_, dv_, level == Level::kAcceleration ? da_ : none_, outputs,
@@ -117,6 +130,15 @@ void ReducedTangent::outputs(const Point& x, Level level, std::span<const int> o
   const auto rows = static_cast<Eigen::Index>(outputs.size());
   if (y.rows() < rows || y.cols() != m_) y.resize(rows, m_);
   y.topRows(rows) = along_.y.topRows(rows);
+  if (level != Level::kAcceleration) return;
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    const Output& o =
+        workspace_.model().outputs[static_cast<size_t>(outputs[static_cast<size_t>(i)])];
+    if (o.kind != OutputKind::kMultiplier) continue;
+    lever(o.index);
+    y.row(i).noalias() = lever_.transpose() * force_;
+    if (na_ > 0) y.row(i).noalias() += lever_mass_ * reduced_force_;
+  }
 }
 
 void ReducedTangent::outputs_by_acceleration(const Point& x, std::span<const int> outputs,
@@ -125,6 +147,13 @@ void ReducedTangent::outputs_by_acceleration(const Point& x, std::span<const int
   const auto rows = static_cast<Eigen::Index>(outputs.size());
   if (y.rows() < rows || y.cols() != na_) y.resize(rows, na_);
   y.topRows(rows) = by_acceleration_.y.topRows(rows);
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    const Output& o =
+        workspace_.model().outputs[static_cast<size_t>(outputs[static_cast<size_t>(i)])];
+    if (o.kind != OutputKind::kMultiplier) continue;
+    lever(o.index);
+    y.row(i) = lever_mass_;
+  }
 }
 
 }  // namespace panto

@@ -22,7 +22,7 @@ class ReducedTangent {
   [[nodiscard]] Status accelerations(const Point& x) noexcept;
   // Up to so many outputs are asked for later without allocation.
   void reserve_outputs(int count);
-  // First rows of y: outputs by w, after the level they read (x as there). y grows where it is too small.
+  // First rows of y: outputs by w, after the level they read (x as there), multipliers included. y grows where it is too small.
   void outputs(const Point& x, Level level, std::span<const int> outputs,
                Eigen::MatrixXd& y) noexcept;
   // The same by independent accelerations, after accelerations().
@@ -45,6 +45,10 @@ class ReducedTangent {
       reduced_force_, none_, still_;
   DirectionalTangent along_, by_acceleration_;
   Eigen::LLT<Eigen::MatrixXd> llt_;
+  // unit_ = e_i and lever_ = x with G x = e_i, for a multiplier; lever_mass_ = xᵀ M R.
+  void lever(int row) noexcept;
+  Eigen::VectorXd unit_, lever_;
+  Eigen::RowVectorXd lever_mass_;
 };
 
 }  // namespace panto

@@ -89,4 +89,50 @@ bool eliminate(Eigen::MatrixXd& a, Eigen::Ref<Eigen::MatrixXd> b) noexcept {
   return small ? regular : eliminate_rows<0>(a.rows(), a.data(), b.data(), b.cols());
 }
 
+namespace {
+
+// Sums and differences of long columns with the processor's vectors; of short ones plainly.
+constexpr Eigen::Index kLong = 16;
+
+double product(const double* a, const double* b, Eigen::Index n) noexcept {
+  if (n > kLong)
+    return Eigen::Map<const Eigen::VectorXd>(a, n).dot(Eigen::Map<const Eigen::VectorXd>(b, n));
+  double sum = 0;
+  for (Eigen::Index i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+void subtract(double s, const double* a, double* from, Eigen::Index n) noexcept {
+  if (n > kLong) {
+    Eigen::Map<Eigen::VectorXd>(from, n) -= s * Eigen::Map<const Eigen::VectorXd>(a, n);
+    return;
+  }
+  for (Eigen::Index i = 0; i < n; ++i) from[i] -= s * a[i];
+}
+
+}  // namespace
+
+bool triangularise(Eigen::Ref<Eigen::MatrixXd> a, Eigen::MatrixXd& l) noexcept {
+  const Eigen::Index rows = a.rows(), n = a.cols();
+  for (Eigen::Index j = 0; j < n; ++j) {
+    double* const pivots = a.col(j).data() + j;
+    double norm = std::sqrt(product(pivots, pivots, rows - j));
+    if (!(norm > 0) || !std::isfinite(norm)) return false;
+    if (pivots[0] > 0) norm = -norm;
+    const double pivot = pivots[0] - norm, inverse = 1 / pivot, tau = -pivot / norm;
+    const Eigen::Index below = rows - j - 1;
+    for (Eigen::Index i = 1; i <= below; ++i) pivots[i] *= inverse;
+    for (Eigen::Index k = j + 1; k < n; ++k) {
+      double* const column = a.col(k).data() + j;
+      const double s = tau * (column[0] + product(pivots + 1, column + 1, below));
+      column[0] -= s;
+      subtract(s, pivots + 1, column + 1, below);
+    }
+    pivots[0] = norm;
+  }
+  for (Eigen::Index j = 0; j < n; ++j)
+    for (Eigen::Index i = 0; i < n; ++i) l(i, j) = i < j ? 0 : a(j, i) * (a(j, j) < 0 ? -1 : 1);
+  return true;
+}
+
 }  // namespace panto

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numbers>
@@ -85,6 +86,13 @@ struct Truth {
     if (s == Status::kOk && mechanism->worn()) s = mechanism->reframe(t, x, change);
     return s;
   }
+  // Back to the start, at time zero.
+  void restart() {
+    t = 0;
+    workspace->choose_partition(0, view(q), true);
+    mechanism->forget();
+    mechanism->pack(view(q), view(v), x);
+  }
   double output(int o) {
     double y = 0;
     EXPECT_EQ(mechanism->outputs(t, x, std::span(&o, 1), MutableView(&y, 1)), Status::kOk);
@@ -114,6 +122,14 @@ inline std::vector<SensorSettings> give_sensors(Model& model) {
         sensors.push_back({.name = o.name, .sigma = kSigma});
       }
   return sensors;
+}
+
+// A step that schemes of second order can follow. Beams stretch at up to 8e4 rad/s, ANCF elements bend at up to 2e5.
+inline double short_step(const Model& model, int steps) {
+  return std::min(!model.ancf_nodes.empty() ? 1e-6
+                  : !model.beams.empty()    ? 1e-5
+                                            : 1e-3,
+                  model.run.until / steps);
 }
 
 // Readings of all sensors with their noise at every step, each a row.

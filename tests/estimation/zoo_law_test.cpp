@@ -19,13 +19,8 @@ TEST_P(Zoo, StepsAllocateNothingAndCovariancesStayDefinite) {
   const auto sensors = test::give_sensors(*model);
   test::Truth truth(*model, nominal(*model));
   if (truth.mechanism->speeds() == 0) GTEST_SKIP() << "nothing is free to move";
-  // Beams stretch at up to 8e4 rad/s, ANCF elements bend at up to 2e5, which transitions of second order have to follow, and bear no displacements
-  // of a millimetre.
-  const bool stiff = !model->beams.empty();
-  const double dt = std::min(!model->ancf_nodes.empty() ? 1e-6
-                             : stiff                    ? 1e-5
-                                                        : 1e-3,
-                             model->run.until / kSteps);
+  const bool stiff = !model->beams.empty();  // bears no displacements of a millimetre
+  const double dt = test::short_step(*model, kSteps);
   const auto rows = test::readings(truth, *model, sensors, kSteps, dt);
   ASSERT_EQ(rows.size(), static_cast<size_t>(kSteps));
   std::vector<int> all;

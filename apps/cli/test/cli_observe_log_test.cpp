@@ -67,7 +67,6 @@ TEST_F(ObserveVerb, BadInputEndsWithTwoAndWritesNothing) {
   bad("fourbar_sanjurjo run.csv --filter kalman", "E0801");
   bad("fourbar_sanjurjo run.csv --sensors crank_encodr", "E0810");
   bad("fourbar_sanjurjo run.csv --sensors theta", "E0803");
-  bad("fourbar_sanjurjo run.csv --filter cekf --gate 0.99", "E0805");
   bad("fourbar_sanjurjo run.csv --outputs pin_z", "E0802");
   put("units.csv", "t,crank_encoder [mm]\n0,1\n0.1,1\n");
   bad("fourbar_sanjurjo units.csv", "E0811");
@@ -135,8 +134,6 @@ TEST_F(ObserveVerb, MistakesInSettingsAreToldWithTheirPlace) {
                 .find("filter.toml:2:10: error[E0801]: filter \"ukff\" is not known; did you mean"),
             std::string::npos);
   EXPECT_NE(message("acceleration_noise = [1, 2, 3]\n").find("error[E0804]: acceleration noise"),
-            std::string::npos);
-  EXPECT_NE(message("filter = \"iekf\"\n").find("filter.toml:1:10: error[E0805]"),
             std::string::npos);
   EXPECT_EQ(panto("observe fourbar_sanjurjo run.csv --settings none.toml").exit_code, 2);
 }
