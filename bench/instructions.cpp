@@ -18,11 +18,23 @@
 #include "panto/integrate/simulate.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/io/load.hpp"
+#include "panto/io/toml.hpp"
 #include "panto/mechanics/assembly.hpp"
+#include "panto/model/compile.hpp"
 
 using namespace panto;
 
 namespace {
+
+// An arm of one ANCF beam with shear on a driven hinge, by its number of elements.
+std::string ancf_arm(const std::string& elements) {
+  return R"toml(space = "planar"
+body = [{ name = "link", ancf = { length = 1, element = "shear", rectangle = [0.09, 0.09], E = 12e6, poisson = 0, density = 910, elements = )toml" +
+         elements + R"toml( } }]
+joint = [{ name = "theta", type = "revolute", parent = "ground", child = "link" }]
+actuator = [{ name = "drive", type = "velocity", on = "theta", input = "pi/12*sin(pi*t)" }]
+)toml";
+}
 
 // One step of a filter of that name with all encoders read, after some steps.
 int filter_step(const Model& model, const std::string& name) {
@@ -201,11 +213,12 @@ int integrator_step(const Model& model, const std::string& name) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr,
-                 "usage: instructions MODEL[:N] residual|tangent|forward|kinematic|kinematic_ekf|"
-                 "kinematic_ekf_numeric|two_stage|FILTER|INTEGRATOR\n"
-                 "       instructions element shear_force|shear_tangent|cable_force|cable_tangent|"
-                 "beam_inertia\n");
+    std::fprintf(
+        stderr,
+        "usage: instructions MODEL[:N]|ancf_arm:N residual|tangent|forward|kinematic|kinematic_ekf|"
+        "kinematic_ekf_numeric|two_stage|FILTER|INTEGRATOR\n"
+        "       instructions element shear_force|shear_tangent|cable_force|cable_tangent|"
+        "beam_inertia\n");
     return 1;
   }
   std::string name = argv[1];
@@ -216,7 +229,9 @@ int main(int argc, char** argv) {
     overrides.push_back({"N", name.substr(colon + 1)});
     name.resize(colon);
   }
-  const Result<Model> model = load(name, overrides);
+  const Result<Model> model = name == "ancf_arm" && !overrides.empty()
+                                  ? compile(*parse_model_text(ancf_arm(overrides[0].value), "arm"))
+                                  : load(name, overrides);
   if (!model) {
     std::fputs(model.diagnostics().text().c_str(), stderr);
     return 2;

@@ -223,6 +223,7 @@ void flexible_links() {
     const char *model, *integrator;
     double bound;
   } cases[] = {{"flexible_manipulator", "trapezoidal", 10},
+               {"flexible_manipulator", "generalised_alpha", 10},
                {"flexible_manipulator", "implicit_euler", 10},
                {"slider_crank_flexible", "trapezoidal", 10}};
   for (const auto& c : cases) {

@@ -183,15 +183,15 @@ BeamForce<T> inertia_force(const BeamMatrices<P>& m, const BeamMotion<T>& motion
   }
   const BeamVector<T> d = to_local(motion.R, motion.u);
   const BeamVector<T> jd = quarter_turn(d), jjd = quarter_turn(jd);
-  BeamVector<T> centripetal;
   for (int i = 0; i < 6; ++i) {
     c[i] += w * w * jjd[i] - w_dot * jd[i];
     g[i] += w_dot * d[i] - 2.0 * w * w * jd[i];  // 2ω ḋ, ḋ = T u̇ − ω Ĵ d
-    centripetal[i] = -(w * w * d[i]);
   }
-  const BeamVector<T> f = times(m.M, c) + times(m.M_translation, centripetal) + times(m.G, g);
+  const BeamVector<T> md = times(m.M_translation, d), gd = times(m.G, d);
+  BeamVector<T> f = times(m.M, c) + times(m.G, g);
+  for (int i = 0; i < 6; ++i) f[i] -= w * w * md[i];  // centripetal
   out.nodal = to_global(motion.R, f);
-  out.link = inner(d, BeamVector<T>(times(m.M_translation, g) - times(m.G, c))) - inner(jd, f);
+  out.link = inner(g, md) + inner(c, gd) - inner(jd, f);  // M symmetric, G antisymmetric
   return out;
 }
 

@@ -2,6 +2,9 @@
 
 #include <Eigen/LU>
 #include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
 
 #include "panto/integrate/stepper.hpp"
 #include "panto/mechanics/reduced_tangent.hpp"
@@ -13,6 +16,69 @@ namespace {
 
 // Independent coordinates from which on a sparse matrix is quicker, and from which on a full one would take too much time and memory.
 constexpr int kSparse = 10, kLarge = 200;
+// Up to so many, products with an inverse are quicker than solutions with sparse factors.
+constexpr int kInverse = 64;
+
+// The inverse of a matrix that changes smoothly with time: the last ones that were made, and the polynomial through as many of them as would have
+// foretold the newest best (INT-14).
+class InverseInTime {
+ public:
+  void resize(Eigen::Index rows, Eigen::Index columns) {
+    for (Made& m : made_) m.inverse.setZero(rows, columns);
+    now_.setZero(rows, columns);
+  }
+  void forget() noexcept { count_ = used_ = 0; }
+  // The inverse made at t.
+  void add(double t, const Eigen::MatrixXd& inverse) noexcept {
+    if (count_ == 0 || made_[0].t != t) {
+      used_ = 1;
+      double least = std::numeric_limits<double>::infinity();
+      for (size_t n = 1; n <= count_; ++n) {
+        extrapolate(t, n);
+        const double error = (now_ - inverse).squaredNorm();
+        if (!(error < least)) continue;
+        least = error;
+        used_ = n + 1;
+      }
+      std::rotate(made_.begin(), made_.end() - 1, made_.end());
+      count_ = std::min(count_ + 1, made_.size());
+      used_ = std::min(used_, count_);
+    }
+    made_[0].t = t;
+    made_[0].inverse = inverse;
+    now_ = inverse;
+  }
+  void foretell(double t) noexcept {
+    if (count_ > 0) extrapolate(t, used_);
+  }
+  [[nodiscard]] const Eigen::MatrixXd& now() const { return now_; }
+
+ private:
+  static constexpr size_t kMade = 3;
+  struct Made {
+    double t = 0;
+    Eigen::MatrixXd inverse;
+  };
+  // Through the newest n.
+  void extrapolate(double t, size_t n) noexcept {
+    std::array<double, kMade> w{};
+    for (size_t i = 0; i < n; ++i) {
+      w[i] = 1;
+      for (size_t j = 0; j < n; ++j)
+        if (j != i) w[i] *= (t - made_[j].t) / (made_[i].t - made_[j].t);
+    }
+    if (n == 1)
+      now_ = made_[0].inverse;
+    else if (n == 2)
+      now_ = w[0] * made_[0].inverse + w[1] * made_[1].inverse;
+    else
+      now_ = w[0] * made_[0].inverse + w[1] * made_[1].inverse + w[2] * made_[2].inverse;
+  }
+
+  std::array<Made, kMade> made_;  // newest first
+  size_t count_ = 0, used_ = 0;   // known, and those that serve
+  Eigen::MatrixXd now_;
+};
 
 // From the exact reduced Jacobian of ẋ = f: with A, B its derivatives of accelerations, D (I - position A - velocity B), where D turns missing
 // accelerations into missing forces. Kept as its inverse, which a solution only multiplies.
@@ -27,6 +93,7 @@ class DenseMotionMatrix final : public MotionMatrix {
         inverse_(nz_, nz_),
         right_(nz_),
         solution_(nz_) {
+    kept_.resize(nz_, nz_);
     ode.prepare_derivatives();
   }
 
@@ -66,8 +133,12 @@ class DenseMotionMatrix final : public MotionMatrix {
       right_ = Eigen::VectorXd::Unit(nz_, k);
       inverse_.col(k) = lu_.solve(right_);
     }
-    return inverse_.allFinite() ? status : Status::kSingular;
+    if (!inverse_.allFinite()) return Status::kSingular;
+    kept_.add(t, inverse_);
+    return status;
   }
+  void foretell(double t) noexcept override { kept_.foretell(t); }
+  void forget() noexcept override { kept_.forget(); }
 
   void solve(const Eigen::VectorXd& rest, const Eigen::VectorXd& ahead,
              Eigen::VectorXd& change) noexcept override {
@@ -78,7 +149,7 @@ class DenseMotionMatrix final : public MotionMatrix {
       while (zv[i] != za[k]) ++i;
       right_(static_cast<Eigen::Index>(i)) = -rest(static_cast<Eigen::Index>(k));
     }
-    solution_.noalias() = inverse_ * right_;
+    solution_.noalias() = kept_.now() * right_;
     for (Eigen::Index i = 0; i < nz_; ++i) change(zv[static_cast<size_t>(i)]) = solution_(i);
   }
 
@@ -87,17 +158,16 @@ class DenseMotionMatrix final : public MotionMatrix {
   Eigen::Index nz_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_;
   Eigen::MatrixXd weight_, matrix_, inverse_;
+  InverseInTime kept_;
   Eigen::VectorXd right_, solution_;
 };
 
 // [ T -Gᵀ; G 0 ] with T = M + velocity C + position K, multipliers as further unknowns; redundant rows are left out. How R changes with the pose is
-// neglected: it changes the matrix by the order of the step.
+// neglected: it changes the matrix by the order of the step. Of small ones the inverse is kept, as far as it answers imbalances.
 class SparseMotionMatrix final : public MotionMatrix {
  public:
   explicit SparseMotionMatrix(Ode& ode)
-      : ode_(ode),
-        rest_(ode.workspace().independent_accelerations().size()),
-        x_dot_(static_cast<size_t>(ode.size())) {
+      : ode_(ode), rest_(ode.workspace().independent_accelerations().size()) {
     Workspace& w = ode.workspace();
     const Model& model = w.model();
     const std::vector<double> q(static_cast<size_t>(model.nq), 0.0),
@@ -133,7 +203,13 @@ class SparseMotionMatrix final : public MotionMatrix {
       end_row();
     }
     matrix_.value.assign(matrix_.column.size(), 0.0);
-    right_.resize(static_cast<size_t>(matrix_.columns));
+    const Eigen::Index n = ode.independent(), small = n <= kInverse ? n : 1;
+    columns_.setZero(matrix_.columns, small);
+    if (n <= kInverse) {
+      kept_.emplace();
+      kept_->resize(model.nv, n);
+      inverse_.setZero(model.nv, n);
+    }
     lu_ = std::make_unique<SparseLU>(matrix_);
     // Pivots are chosen here, for the mass matrix, so that steps need not allocate.
     fill();
@@ -141,7 +217,7 @@ class SparseMotionMatrix final : public MotionMatrix {
   }
 
   Status renew(double t, View x, View rates, double position, double velocity) noexcept override {
-    const Status status = ode_.imbalance(t, x, rates, x_dot_, rest_);
+    const Status status = ode_.imbalance(t, x, rates, rest_);
     if (!usable(status)) return status;
     Workspace& w = ode_.workspace();
     Point at;
@@ -155,17 +231,36 @@ class SparseMotionMatrix final : public MotionMatrix {
     w.step_tangent(at, position, velocity, tangent_);
     ode_.count_linearisation();
     fill();
-    return lu_->factor(matrix_) ? status : Status::kSingular;
+    if (!lu_->factor(matrix_)) return Status::kSingular;
+    if (!kept_) return status;
+    const auto z = w.independent_accelerations();
+    columns_.setZero();
+    for (Eigen::Index i = 0; i < columns_.cols(); ++i) columns_(z[static_cast<size_t>(i)], i) = 1;
+    lu_->solve(columns_.data(), static_cast<int>(columns_.cols()));
+    inverse_ = columns_.topRows(inverse_.rows());
+    if (!inverse_.allFinite()) return Status::kSingular;
+    kept_->add(t, inverse_);
+    return status;
+  }
+  void foretell(double t) noexcept override {
+    if (kept_) kept_->foretell(t);
+  }
+  void forget() noexcept override {
+    if (kept_) kept_->forget();
   }
 
   void solve(const Eigen::VectorXd& rest, const Eigen::VectorXd&,
              Eigen::VectorXd& change) noexcept override {
+    if (kept_) {
+      change.noalias() = kept_->now() * rest;
+      change *= -1;
+      return;
+    }
     const auto z = ode_.workspace().independent_accelerations();
-    std::fill(right_.begin(), right_.end(), 0.0);
-    for (size_t i = 0; i < z.size(); ++i)
-      right_[static_cast<size_t>(z[i])] = -rest(static_cast<Eigen::Index>(i));
-    lu_->solve(right_.data());
-    change = Eigen::Map<const Eigen::VectorXd>(right_.data(), change.size());
+    columns_.setZero();
+    for (size_t i = 0; i < z.size(); ++i) columns_(z[i], 0) = -rest(static_cast<Eigen::Index>(i));
+    lu_->solve(columns_.data(), 1);
+    change = columns_.col(0).head(change.size());
   }
 
  private:
@@ -195,8 +290,11 @@ class SparseMotionMatrix final : public MotionMatrix {
   Ode& ode_;
   RowMatrix tangent_, matrix_;
   std::vector<int> in_columns_;  // entry of G -> place of the same in -Gᵀ
-  std::vector<double> rest_, x_dot_, right_;
+  std::vector<double> rest_;
   std::unique_ptr<SparseLU> lu_;
+  Eigen::MatrixXd columns_;  // right-hand sides, then solutions
+  Eigen::MatrixXd inverse_;
+  std::optional<InverseInTime> kept_;
 };
 
 bool sparse(const Ode& ode) {

@@ -19,6 +19,10 @@ class MotionMatrix {
   // Made and factorised at (t, x), where the independent speeds change at about these rates.
   [[nodiscard]] virtual Status renew(double t, View x, View rates, double position,
                                      double velocity) noexcept = 0;
+  // At t what the last ones lead to expect (INT-14); stays as it is where only factors are kept.
+  virtual void foretell(double t) noexcept = 0;
+  // The motion goes on elsewhere, or with other weights: nothing is to be expected of the past.
+  virtual void forget() noexcept = 0;
   // Change of the accelerations (all speeds; of dependent ones as far as it is known) that removes the imbalance `rest`, by independent acceleration,
   // and `ahead`, by independent speed: what the rates that follow from others are ahead of those assumed.
   virtual void solve(const Eigen::VectorXd& rest, const Eigen::VectorXd& ahead,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "panto/integrate/newton.hpp"
 
@@ -30,17 +31,19 @@ MotionNewton::MotionNewton(Ode& ode, const StepperOptions& options)
       q_(static_cast<size_t>(ode.coordinates())),
       rates_(static_cast<size_t>(ode.independent())),
       x_dot_(static_cast<size_t>(ode.size())),
+      power_(ode.with_work() ? 2 : 0),
       ahead_(ode.independent()),
       rest_(static_cast<Eigen::Index>(ode.workspace().independent_accelerations().size())) {
   const auto nv = static_cast<size_t>(ode.workspace().model().nv);
   change_.setZero(static_cast<Eigen::Index>(nv));
   shift_.assign(q_.size(), 0.0);
-  for (auto* e : {&law_.step, &law_.speed, &before_, &a_, &guess_, &v_, &move_}) e->assign(nv, 0.0);
+  for (auto* e : {&law_.step, &law_.speed, &a_, &guess_, &v_, &move_}) e->assign(nv, 0.0);
+  for (auto& e : difference_) e.assign(nv, 0.0);
   for (Known* k : {&start_, &last_}) {
     k->x.resize(x_dot_.size());
     k->v.resize(nv);
     k->a.resize(nv);
-    k->power.resize(ode.with_work() ? 2 : 0);
+    k->power.resize(power_.size());
   }
   main_.matrix = MotionMatrix::create(ode);
   side_.matrix = MotionMatrix::create(ode);
@@ -49,6 +52,7 @@ MotionNewton::MotionNewton(Ode& ode, const StepperOptions& options)
 void MotionNewton::forget() noexcept {
   known_ = 0;
   main_.valid = false;
+  main_.matrix->forget();
 }
 
 // The speeds and the power are those evaluated last.
@@ -57,7 +61,7 @@ void MotionNewton::remember(Known& at, double t, View x, View a) noexcept {
   std::copy(x.begin(), x.end(), at.x.begin());
   std::copy(ode_.speeds().begin(), ode_.speeds().end(), at.v.begin());
   std::copy(a.begin(), a.end(), at.a.begin());
-  std::copy(power().begin(), power().end(), at.power.begin());
+  at.power = power_;
 }
 
 Status MotionNewton::begin(double t, double h, View x0, bool side) noexcept {
@@ -71,11 +75,16 @@ Status MotionNewton::begin(double t, double h, View x0, bool side) noexcept {
   } else {
     const Status status = ode_.rhs(t, x0, x_dot_);
     if (!usable(status)) return status;
+    std::copy_n(x_dot_.begin() + ode_.dynamic_size(), power_.size(), power_.begin());
     remember(start_, t, x0, ode_.accelerations());
     if (!side) known_ = 0;
   }
-  const double reach = follows && known_ > 1 ? h / last_h_ : 0;
-  for (size_t i = 0; i < a_.size(); ++i) a_[i] = start_.a[i] + reach * (start_.a[i] - before_[i]);
+  a_ = start_.a;
+  const bool even = follows && same(h, last_h_);
+  const double reach = even ? 1 : h / last_h_;
+  for (size_t k = 1; k < (even ? used_ : std::min<size_t>(known_, 2)) && follows; ++k)
+    for (size_t i = 0; i < a_.size(); ++i) a_[i] += reach * difference_[k][i];
+  if (!even && !side) known_ = std::min<size_t>(known_, 1);
   return Status::kOk;
 }
 
@@ -92,13 +101,12 @@ void MotionNewton::place(View x0, MutableView x1) noexcept {
 }
 
 double MotionNewton::correct(Held& held, View x1) noexcept {
-  const size_t nq = q_.size();
-  for (size_t i = 0; i < rates_.size(); ++i)
-    ahead_(static_cast<Eigen::Index>(i)) = x_dot_[nq + i] - rates_[i];
-  held.matrix->solve(rest_, ahead_, change_);
   const Workspace& w = ode_.workspace();
   const auto z = w.independent_speeds();
   const View follow = ode_.accelerations();
+  for (size_t i = 0; i < rates_.size(); ++i)
+    ahead_(static_cast<Eigen::Index>(i)) = follow[static_cast<size_t>(z[i])] - rates_[i];
+  held.matrix->solve(rest_, ahead_, change_);
   double size = 0;
   const auto note = [&](double change, size_t i) {
     const auto at = static_cast<size_t>(w.coordinate_of(static_cast<int>(i)));
@@ -147,12 +155,13 @@ Status MotionNewton::solve(View x0, MutableView x1, long& iterations) noexcept {
   Held* held = &main_;
   History history = main_.history;
   history.rate *= kFading;
-  bool fresh = false, renew = !main_.valid || !same(main_.position, law_.position) ||
-                              !same(main_.velocity, law_.velocity);
+  const bool weighed = same(main_.position, law_.position) && same(main_.velocity, law_.velocity);
+  bool fresh = false, renew = !main_.valid || !weighed;
   double before = -1;
   bool whole = true;  // all iterations with one matrix
   guess_ = a_;
   std::fill(shift_.begin(), shift_.end(), 0.0);
+  if (!renew) held->matrix->foretell(t1);
   for (int k = 0; k < limit_; ++k) {
     ++iterations;
     place(x0, x1);
@@ -160,6 +169,8 @@ Status MotionNewton::solve(View x0, MutableView x1, long& iterations) noexcept {
     if (renew) {
       if (on_the_side_) held = &side_;
       held->valid = false;
+      if (!same(held->position, law_.position) || !same(held->velocity, law_.velocity))
+        held->matrix->forget();
       const Status status = held->matrix->renew(t1, x1, rates_, law_.position, law_.velocity);
       if (!usable(status)) return status;
       held->valid = true;
@@ -172,7 +183,7 @@ Status MotionNewton::solve(View x0, MutableView x1, long& iterations) noexcept {
       whole = k == 0;
     }
     const Status status =
-        ode_.imbalance(t1, x1, rates_, x_dot_, {rest_.data(), static_cast<size_t>(rest_.size())});
+        ode_.imbalance(t1, x1, rates_, {rest_.data(), static_cast<size_t>(rest_.size())});
     const double size = usable(status) ? correct(*held, x1) : 0;
     if (!usable(status) || !std::isfinite(size)) {
       if (fresh) return usable(status) ? Status::kNotFinite : status;
@@ -181,6 +192,7 @@ Status MotionNewton::solve(View x0, MutableView x1, long& iterations) noexcept {
       continue;
     }
     if (converged(size, before, fresh, renew, history)) {
+      if (!power_.empty()) ode_.power(power_);
       place(x0, x1);
       // A matrix is kept until the iterations it has cost beyond the best would have paid for another.
       if (whole) {
@@ -200,10 +212,30 @@ Status MotionNewton::solve(View x0, MutableView x1, long& iterations) noexcept {
 }
 
 void MotionNewton::commit(double t, View x) noexcept {
-  before_ = start_.a;
+  if (known_ == 0) {
+    difference_[0] = start_.a;
+    known_ = 1;
+  }
+  // The difference of order n is what the sum of those below has failed to foretell: as many serve next as would have done best.
+  double least = std::numeric_limits<double>::infinity();
+  guess_ = a_;
+  for (size_t n = 0; n < difference_.size() && n <= known_; ++n) {
+    double worst = 0;
+    std::vector<double>& d = difference_[n];
+    for (size_t i = 0; i < d.size(); ++i) {
+      const double before = d[i];
+      d[i] = guess_[i];
+      guess_[i] -= before;
+      worst = std::max(worst, std::abs(guess_[i]));
+    }
+    if (n == known_ || !(worst < least)) continue;
+    least = worst;
+    used_ = n + 1;
+  }
+  known_ = std::min(known_ + 1, difference_.size());
+  if (known_ == 2) used_ = 2;
   remember(last_, t, x, a_);
   last_h_ = h_;
-  known_ = 2;
 }
 
 }  // namespace panto

@@ -3,6 +3,7 @@
 // matrix of the iteration is kept from step to step as long as that is cheaper than a new one.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "panto/integrate/motion_matrix.hpp"
@@ -29,9 +30,7 @@ class MotionNewton {
   [[nodiscard]] View accelerations() const { return start_.a; }
   // Power in and out at the start of the step, and at its end after solve(); empty where work is not integrated.
   [[nodiscard]] View power_before() const { return start_.power; }
-  [[nodiscard]] View power() const {
-    return View(x_dot_).subspan(static_cast<size_t>(ode_.dynamic_size()));
-  }
+  [[nodiscard]] View power() const { return power_; }
 
   // x1 at the end of the step by the law, energy entries not touched. After begin().
   [[nodiscard]] Status solve(View x0, MutableView x1, long& iterations) noexcept;
@@ -77,10 +76,12 @@ class MotionNewton {
   bool on_the_side_ = false;
   double h_ = 0;       // of the step begun
   double last_h_ = 0;  // of the step taken last
-  int known_ = 0;      // accelerations of steps taken: at last_, and before
   Known start_, last_;
-  std::vector<double> before_;
-  std::vector<double> a_, guess_, v_, q_, move_, rates_, x_dot_;
+  // Backward differences of the accelerations of steps taken, of order 0 (those at last_), 1, …: so many are known, of steps of one length, and the
+  // sum of so many foretells the next.
+  std::array<std::vector<double>, 5> difference_;
+  size_t known_ = 0, used_ = 1;
+  std::vector<double> a_, guess_, v_, q_, move_, rates_, x_dot_, power_;
   std::vector<double> shift_;  // from where the law puts dependent coordinates to where they close
   Eigen::VectorXd ahead_, change_, rest_;
 };

@@ -146,7 +146,7 @@ void Ode::fill_rates(MutableView x_dot) noexcept {
   workspace_.last_power(u_, lambda_, x_dot[at], x_dot[at + 1]);
 }
 
-Status Ode::imbalance(double t, View x, View rates, MutableView x_dot, MutableView rest) noexcept {
+Status Ode::imbalance(double t, View x, View rates, MutableView rest) noexcept {
   t = inside_window(t);
   ++evaluations_;
   const Status closed = close(t, x);
@@ -154,9 +154,11 @@ Status Ode::imbalance(double t, View x, View rates, MutableView x_dot, MutableVi
   const auto z = workspace_.independent_speeds();
   for (size_t i = 0; i < z.size(); ++i) a_[static_cast<size_t>(z[i])] = rates[i];
   const Status status = workspace_.imbalance(t, v_, u_, u_rate_, a_, lambda_, rest);
-  if (status != Status::kOk) return status;
-  fill_rates(x_dot);
-  return closed;
+  return status == Status::kOk ? closed : status;
+}
+
+void Ode::power(MutableView in_and_out) noexcept {
+  workspace_.last_power(u_, lambda_, in_and_out[0], in_and_out[1]);
 }
 
 View Ode::multipliers() noexcept {

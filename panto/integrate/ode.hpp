@@ -46,9 +46,10 @@ class Ode {
   [[nodiscard]] Status rhs(double t, View x, MutableView x_dot) noexcept;
 
   // What the equations of motion lack at (t, x) where the independent speeds change at `rates` (LOOP-7), by independent acceleration: zero where
-  // rates are those of f. x_dot: ẋ with these rates; speeds that follow from others get the rate that they follow with. No mass matrix is made.
-  [[nodiscard]] Status imbalance(double t, View x, View rates, MutableView x_dot,
-                                 MutableView rest) noexcept;
+  // rates are those of f. Speeds that follow from others get, in accelerations(), the rate that they follow with. No mass matrix is made.
+  [[nodiscard]] Status imbalance(double t, View x, View rates, MutableView rest) noexcept;
+  // Power in and out (the rates of the energy integrals) at the last imbalance().
+  void power(MutableView in_and_out) noexcept;
   // Every independent coordinate is the integral of one independent speed.
   [[nodiscard]] bool plain() const { return plain_; }
 

@@ -46,8 +46,8 @@ bool SparseLU::factor(const RowMatrix& a) noexcept {
   return k.numeric != nullptr && k.common.status == KLU_OK;
 }
 
-void SparseLU::solve(double* x) noexcept {
-  klu_tsolve(klu_->symbolic, klu_->numeric, klu_->size, 1, x, &klu_->common);
+void SparseLU::solve(double* x, int count) noexcept {
+  klu_tsolve(klu_->symbolic, klu_->numeric, klu_->size, count, x, &klu_->common);
 }
 
 int SparseLU::entries() const {

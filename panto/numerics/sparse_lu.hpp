@@ -16,8 +16,8 @@ class SparseLU {
 
   // False where the matrix is singular. Allocates when pivots are chosen: at the first call, and where the old ones let entries grow.
   [[nodiscard]] bool factor(const RowMatrix& a) noexcept;
-  // x <- A⁻¹ x
-  void solve(double* x) noexcept;
+  // x <- A⁻¹ x, of `count` vectors one after the other.
+  void solve(double* x, int count) noexcept;
   // Non-zeros of the factors.
   [[nodiscard]] int entries() const;
 

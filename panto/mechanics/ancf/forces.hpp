@@ -99,9 +99,10 @@ void inertia_forces(const Kinematics<Planar, T>& kin, const Constants<Planar, P>
     const auto at = static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(static_cast<int>(i)));
     const NodeConstants<P>& n = c.ancf.nodes[i];
     const auto& b = kin.body[at];
+    wrench[at] = wrench[at + 1] = {};
+    if (m.ancf_nodes[i].mass < 0 && m.ancf_nodes[i].inertia < 0) continue;
     wrench[at] = {n.inertia * b.al, n.mass * (b.a - c.gravity)};
     if (c.ancf.rotation.turns) wrench[at].f += n.mass * c.ancf.rotation.acceleration(b.p, b.v);
-    wrench[at + 1] = {};
   }
   for (const ElementConstants<P>& e : c.ancf.elements) {
     const auto dofs = detail::axis_dofs(m, e.node_a);
@@ -166,10 +167,11 @@ void element_tangents(const Kinematics<Planar, double>& kin, const Constants<Pla
   for (const ElementConstants<double>& e : c.ancf.elements) {
     const std::array<int, 12> dofs = detail::element_dofs(m, e.node_a, e.shear);
     const auto scatter = [&](const auto& k) {
-      for (int j = 0; j < k.cols(); ++j)
-        for (int i = 0; i < k.rows(); ++i)
-          if (dofs[static_cast<size_t>(i)] >= 0 && dofs[static_cast<size_t>(j)] >= 0)
-            by_q(dofs[static_cast<size_t>(i)], dofs[static_cast<size_t>(j)], k(i, j));
+      for (int j = 0; j < k.cols(); ++j) {
+        const int column = dofs[static_cast<size_t>(j)];
+        for (int i = 0; column >= 0 && i < k.rows(); ++i)
+          if (const int row = dofs[static_cast<size_t>(i)]; row >= 0) by_q(row, column, k(i, j));
+      }
     };
     if (e.shear) {
       scatter(elastic_tangent(e.with_shear,
@@ -211,6 +213,7 @@ void gather_nodes(const Kinematics<Planar, T>& kin, const std::vector<Wrench<Pla
   const Model& m = *kin.model;
   const auto first = static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(0));
   for (int k = 0; k < 2 * static_cast<int>(m.ancf_nodes.size()); ++k) {
+    if (!kin.carrier_moves[static_cast<size_t>(k)]) continue;  // nothing acts on it
     const Wrench<Planar, T>& w = wrench[first + static_cast<size_t>(k)];
     const Beam& beam = m.beams[static_cast<size_t>(m.ancf_nodes[static_cast<size_t>(k / 2)].beam)];
     spread(m, kin.body[static_cast<size_t>(beam.body) + 1].R, kin.ancf_node, k, w.n, w.f,

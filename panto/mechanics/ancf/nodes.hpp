@@ -35,22 +35,45 @@ const Vec2<T>& gradient(const Model& m, const AncfNode& n, int twin, const NodeS
   return turns_with_section(m, n, twin) ? s.section : s.axis;
 }
 
-// f(node, link, carrier, twin) for all carriers.
+// f(node, link, carrier, twin) for the carriers that move.
 template <class Body, class F>
-void for_carriers(const Model& m, std::vector<Body>& body, const F& f) {
+void for_carriers(const Model& m, const std::vector<char>& moves, std::vector<Body>& body,
+                  const F& f) {
   for (size_t i = 0; i < m.ancf_nodes.size(); ++i) {
     const AncfNode& n = m.ancf_nodes[i];
     const Body& link = body[static_cast<size_t>(m.beams[static_cast<size_t>(n.beam)].body) + 1];
     const auto first =
         static_cast<size_t>(m.n_bodies() + 1 + m.section_carrier(static_cast<int>(i)));
-    for (int twin = 0; twin < 2; ++twin) f(i, link, body[first + static_cast<size_t>(twin)], twin);
+    for (int twin = 0; twin < 2; ++twin)
+      if (moves[2 * i + static_cast<size_t>(twin)])
+        f(i, link, body[first + static_cast<size_t>(twin)], twin);
   }
 }
 
 }  // namespace detail
 
+// Carriers (0, 1, … of the ANCF nodes) that equations and outputs look at: those with a lumped mass and those of channels.
+inline std::vector<char> carriers_in_use(const Model& m) {
+  std::vector<char> used(2 * m.ancf_nodes.size(), 0);
+  for (size_t i = 0; i < m.ancf_nodes.size(); ++i)
+    used[2 * i] = m.ancf_nodes[i].mass >= 0 || m.ancf_nodes[i].inertia >= 0;
+  const auto note = [&](const Channel& c) {
+    for (const int frame : {c.frame_a, c.frame_b}) {
+      const int node = frame < 0 ? -1 : m.frames[static_cast<size_t>(frame)].node;
+      if (node >= 0 && m.ancf_node_of(node) >= 0)
+        used[static_cast<size_t>(node - m.section_carrier(0))] = 1;
+    }
+  };
+  for (const ConstraintRow& row : m.rows) note(row.channel);
+  for (const ForceElement& f : m.forces) note(f.channel);
+  for (const Actuator& a : m.actuators) note(a.channel);
+  for (const Output& o : m.outputs) note(o.channel);
+  return used;
+}
+
 template <class P, class T, class Body>
-void place_nodes(const Model& m, const BeamConstants<P>& c, const T* q, std::vector<Body>& body,
+void place_nodes(const Model& m, const BeamConstants<P>& c, const T* q,
+                 const std::vector<char>& moves, std::vector<Body>& body,
                  std::vector<NodeState<T>>& node) {
   using std::sqrt;
   const int shift = m.joint_nq() - m.joint_nv();
@@ -64,7 +87,7 @@ void place_nodes(const Model& m, const BeamConstants<P>& c, const T* q, std::vec
     s.section = detail::pair(q, shift, n.section);
     s.section.y += 1.0;
   }
-  detail::for_carriers(m, body, [&](size_t i, const Body& link, Body& b, int twin) {
+  detail::for_carriers(m, moves, body, [&](size_t i, const Body& link, Body& b, int twin) {
     const AncfNode& n = m.ancf_nodes[i];
     const bool section = detail::turns_with_section(m, n, twin);
     const Vec2<T>& g = detail::gradient(m, n, twin, node[i]);
@@ -78,9 +101,9 @@ void place_nodes(const Model& m, const BeamConstants<P>& c, const T* q, std::vec
 }
 
 template <class T, class Body>
-void move_nodes(const Model& m, const T* v, std::vector<Body>& body,
+void move_nodes(const Model& m, const T* v, const std::vector<char>& moves, std::vector<Body>& body,
                 const std::vector<NodeState<T>>& node) {
-  detail::for_carriers(m, body, [&](size_t i, const Body& link, Body& b, int twin) {
+  detail::for_carriers(m, moves, body, [&](size_t i, const Body& link, Body& b, int twin) {
     const AncfNode& n = m.ancf_nodes[i];
     const Vec2<T>& g = detail::gradient(m, n, twin, node[i]);
     b.v = rotate(link.R, detail::pair(v, 0, n.place));
@@ -89,9 +112,9 @@ void move_nodes(const Model& m, const T* v, std::vector<Body>& body,
 }
 
 template <class T, class Body>
-void accelerate_nodes(const Model& m, const T* v, const T* a, std::vector<Body>& body,
-                      const std::vector<NodeState<T>>& node) {
-  detail::for_carriers(m, body, [&](size_t i, const Body& link, Body& b, int twin) {
+void accelerate_nodes(const Model& m, const T* v, const T* a, const std::vector<char>& moves,
+                      std::vector<Body>& body, const std::vector<NodeState<T>>& node) {
+  detail::for_carriers(m, moves, body, [&](size_t i, const Body& link, Body& b, int twin) {
     const AncfNode& n = m.ancf_nodes[i];
     const Vec2<T>& g = detail::gradient(m, n, twin, node[i]);
     const std::array<int, 2>& dofs = detail::gradient_dofs(m, n, twin);

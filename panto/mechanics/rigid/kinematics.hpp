@@ -77,6 +77,8 @@ struct Kinematics {
       body;  // 0 ground, i + 1 body i, then the carriers of beams (d: on the rigid link)
   std::vector<erls::NodeState<T>> node;
   std::vector<ancf::NodeState<T>> ancf_node;
+  // Carriers whose motion is evaluated: all of them for the poses of frames, over other scalars those that equations look at.
+  std::vector<char> carrier_moves;
   std::vector<Column<S, T>> column;           // per speed
   std::vector<FrameState<S, T>> frame_state;  // 0 ground's own, i + 1 frame i
   std::vector<int> channel_frames;            // frames to keep up to date
@@ -97,6 +99,8 @@ struct Kinematics {
         body(m.bodies.size() + static_cast<size_t>(m.n_carriers()) + 1),
         node(m.nodes.size()),
         ancf_node(m.ancf_nodes.size()),
+        carrier_moves(std::is_same_v<T, double> ? std::vector<char>(2 * m.ancf_nodes.size(), 1)
+                                                : ancf::carriers_in_use(m)),
         column(static_cast<size_t>(m.nv)),
         frame_state(m.frames.size() + 1),
         dof_coordinate(static_cast<size_t>(m.nv), -1),
@@ -231,7 +235,8 @@ struct Kinematics {
     }
     if constexpr (S::kPlanar) {
       if (!node.empty()) erls::place_nodes(*model, c.beams, coordinates, body, node);
-      if (!ancf_node.empty()) ancf::place_nodes(*model, c.ancf, coordinates, body, ancf_node);
+      if (!ancf_node.empty())
+        ancf::place_nodes(*model, c.ancf, coordinates, carrier_moves, body, ancf_node);
     }
     for (int f : channel_frames) place_frame(c, f);
   }
@@ -255,7 +260,7 @@ struct Kinematics {
     }
     if constexpr (S::kPlanar) {
       if (!node.empty()) erls::move_nodes(*model, speeds, body, node);
-      if (!ancf_node.empty()) ancf::move_nodes(*model, speeds, body, ancf_node);
+      if (!ancf_node.empty()) ancf::move_nodes(*model, speeds, carrier_moves, body, ancf_node);
     }
   }
 
@@ -295,7 +300,8 @@ struct Kinematics {
     }
     if constexpr (S::kPlanar) {
       if (!node.empty()) erls::accelerate_nodes(*model, acc, body);
-      if (!ancf_node.empty()) ancf::accelerate_nodes(*model, v, acc, body, ancf_node);
+      if (!ancf_node.empty())
+        ancf::accelerate_nodes(*model, v, acc, carrier_moves, body, ancf_node);
     }
   }
 

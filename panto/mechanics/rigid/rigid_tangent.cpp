@@ -57,20 +57,21 @@ void RigidWorkspace<S>::tangent_state(const Point& x, const Blocks& blocks, Tang
   const int nv = model_.nv, np = model_.n_position_rows, npv = np + model_.n_velocity_rows,
             m = model_.n_rows();
   const auto ny = static_cast<int>(model_.outputs.size());
-  const std::vector<int>& colour = blocks.y ? structure_.colour_with_outputs : structure_.colour;
-  const int colours = blocks.y ? structure_.colours_with_outputs : structure_.colours;
+  const std::vector<int>& colour =
+      blocks.y ? structure_.state_colour_with_outputs : structure_.state_colour;
+  const int colours = blocks.y ? structure_.state_colours_with_outputs : structure_.state_colours;
   if (blocks.q) {
-    out.r_q.setZero(nv, nv);
-    out.phi_q.setZero(np, nv);
-    out.phi_dot_q.setZero(npv, nv);
-    out.phi_ddot_q.setZero(m, nv);
-    if (blocks.y) out.y_q.setZero(ny, nv);
+    clear(out.r_q, nv, nv);
+    clear(out.phi_q, np, nv);
+    clear(out.phi_dot_q, npv, nv);
+    clear(out.phi_ddot_q, m, nv);
+    if (blocks.y) clear(out.y_q, ny, nv);
   }
   if (blocks.v) {
-    out.r_v.setZero(nv, nv);
-    out.phi_dot_v.setZero(npv, nv);
-    out.phi_ddot_v.setZero(m, nv);
-    if (blocks.y) out.y_v.setZero(ny, nv);
+    clear(out.r_v, nv, nv);
+    clear(out.phi_dot_v, npv, nv);
+    clear(out.phi_ddot_v, m, nv);
+    if (blocks.y) clear(out.y_v, ny, nv);
   }
   // Lane l of the whole sweep: colour l for δq, then colour l - colours for v.
   const int lanes = (blocks.q ? colours : 0) + (blocks.v ? colours : 0);
@@ -120,13 +121,13 @@ void RigidWorkspace<S>::tangent_state(const Point& x, const Blocks& blocks, Tang
             to(i, dof) = from[static_cast<size_t>(i)].v[lane];
     };
     if (blocks.q) {
-      gather(d.eq.r, nv, structure_.r_dofs, true, out.r_q);
+      gather(d.eq.r, nv, structure_.state_dofs, true, out.r_q);
       gather(d.eq.phi, np, structure_.row_dofs, true, out.phi_q);
       gather(d.eq.phi_dot, npv, structure_.row_dofs, true, out.phi_dot_q);
       gather(d.eq.phi_ddot, m, structure_.row_dofs, true, out.phi_ddot_q);
     }
     if (blocks.v) {
-      gather(d.eq.r, nv, structure_.r_dofs, false, out.r_v);
+      gather(d.eq.r, nv, structure_.state_dofs, false, out.r_v);
       gather(d.eq.phi_dot, npv, structure_.row_dofs, false, out.phi_dot_v);
       gather(d.eq.phi_ddot, m, structure_.row_dofs, false, out.phi_ddot_v);
     }
@@ -144,14 +145,13 @@ void RigidWorkspace<S>::tangent_state(const Point& x, const Blocks& blocks, Tang
   if constexpr (S::kPlanar) {
     if (model_.ancf_elements.empty()) return;
     set_positions(x.q);
-    ancf::element_tangents(
-        eq_.kin, c_,
-        [&](int i, int j, double k) {
-          if (blocks.q) out.r_q(i, j) += k;
-        },
-        [&](int i, int j, double k) {
-          if (blocks.v) out.r_v(i, j) += k;
-        });
+    const auto add = [nv](double* to) {
+      return [to, nv](int i, int j, double k) {
+        if (to) to[i + j * nv] += k;
+      };
+    };
+    ancf::element_tangents(eq_.kin, c_, add(blocks.q ? out.r_q.data() : nullptr),
+                           add(blocks.v ? out.r_v.data() : nullptr));
   }
 }
 
@@ -166,22 +166,22 @@ void RigidWorkspace<S>::tangent_linear(const Point& x, const Blocks& blocks, Tan
   }
   if (blocks.a || blocks.lambda) {
     jacobian();
-    out.phi_ddot_a.setZero(m, nv);
+    clear(out.phi_ddot_a, m, nv);
     for (int i = 0; i < m; ++i)
       for (int k = g_.start[static_cast<size_t>(i)]; k < g_.start[static_cast<size_t>(i) + 1]; ++k)
         out.phi_ddot_a(i, g_.column[static_cast<size_t>(k)]) = g_.value[static_cast<size_t>(k)];
   }
   if (blocks.lambda) out.r_lambda = -out.phi_ddot_a.transpose();
   if (blocks.u) {
-    out.r_u.setZero(nv, nu);
+    clear(out.r_u, nv, nu);
     for (const Actuator& actuator : model_.actuators) {
       if (actuator.group >= 0) continue;
       Eigen::VectorXd gradient(nv);
       channel(actuator.channel, Order::kValue, x.q, {}, {gradient.data(), static_cast<size_t>(nv)});
       out.r_u.col(actuator.input) -= gradient;
     }
-    out.phi_dot_u.setZero(model_.n_position_rows + model_.n_velocity_rows, nu);
-    out.phi_ddot_u.setZero(m, nu);
+    clear(out.phi_dot_u, model_.n_position_rows + model_.n_velocity_rows, nu);
+    clear(out.phi_ddot_u, m, nu);
     for (int i = 0; i < m; ++i) {
       const ConstraintRow& row = model_.rows[static_cast<size_t>(i)];
       if (row.target == TargetKind::kDrive0) out.phi_dot_u(i, row.input) = -1;

@@ -229,13 +229,18 @@ Structure::Structure(const Model& m) {
   cliques.reserve(m.bodies.size() + m.rows.size() + m.forces.size() + m.actuators.size());
   for (int b = 0; b < m.n_bodies(); ++b) cliques.push_back(paths.body(b));
   for (int e = 0; e < static_cast<int>(m.elements.size()); ++e) cliques.push_back(paths.element(e));
-  for (const BeamSpan& e : m.ancf_elements) cliques.push_back(paths.ancf_element(e.node));
+  for (int n = 0; n < static_cast<int>(m.ancf_nodes.size()); ++n)
+    cliques.push_back(paths.carrier(m.section_carrier(n)));  // lumped masses
   for (const ConstraintRow& row : m.rows) cliques.push_back(paths.channel(row.channel));
   for (const ForceElement& f : m.forces) cliques.push_back(paths.channel(f.channel));
   for (const Actuator& a : m.actuators) cliques.push_back(paths.channel(a.channel));
-  r_dofs.resize(nv);
-  for (const Set& c : cliques)
-    for (int i : c) r_dofs[static_cast<size_t>(i)] = unite(r_dofs[static_cast<size_t>(i)], c);
+  state_dofs.resize(nv);
+  const auto couple = [](const Set& c, std::vector<Set>& dofs) {
+    for (int i : c) dofs[static_cast<size_t>(i)] = unite(dofs[static_cast<size_t>(i)], c);
+  };
+  for (const Set& c : cliques) couple(c, state_dofs);
+  r_dofs = state_dofs;
+  for (const BeamSpan& e : m.ancf_elements) couple(paths.ancf_element(e.node), r_dofs);
   std::vector<Set> phi_dofs;
   for (const ConstraintRow& row : m.rows) phi_dofs.push_back(paths.channel(row.channel));
   row_dofs = phi_dofs;
@@ -260,7 +265,9 @@ Structure::Structure(const Model& m) {
     }
   }
   colours = colour_columns(m.nv, {&r_dofs, &phi_dofs}, colour);
-  colours_with_outputs = colour_columns(m.nv, {&r_dofs, &phi_dofs, &y_dofs}, colour_with_outputs);
+  state_colours = colour_columns(m.nv, {&state_dofs, &phi_dofs}, state_colour);
+  state_colours_with_outputs =
+      colour_columns(m.nv, {&state_dofs, &phi_dofs, &y_dofs}, state_colour_with_outputs);
 }
 
 }  // namespace panto::rigid

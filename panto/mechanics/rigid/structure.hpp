@@ -35,10 +35,14 @@ struct Structure {
   std::vector<Coincidence> coincidences;
   std::vector<size_t> single_rows;  // those of no coincidence
 
-  // Speeds on which each equation depends, and the colour (lane) of each speed.
+  // Speeds on which each equation depends, by accelerations too, and the colour (lane) of each speed.
   std::vector<std::vector<int>> r_dofs, y_dofs;
-  std::vector<int> colour, colour_with_outputs;
-  int colours = 0, colours_with_outputs = 0;
+  std::vector<int> colour;
+  int colours = 0;
+  // The same without what ANCF elements couple: their masses are constant, and they have tangents of their own. For derivatives by q and v.
+  std::vector<std::vector<int>> state_dofs;
+  std::vector<int> state_colour, state_colour_with_outputs;
+  int state_colours = 0, state_colours_with_outputs = 0;
 };
 
 }  // namespace panto::rigid
