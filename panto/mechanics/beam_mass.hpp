@@ -5,6 +5,7 @@
 #include <map>
 
 #include "panto/mechanics/ancf/forces.hpp"
+#include "panto/mechanics/erls/reduced_mass.hpp"
 #include "panto/numerics/sparse_cholesky.hpp"
 
 namespace panto::rigid {
@@ -19,7 +20,12 @@ class BeamMass {
         pattern_(pattern_of(model, element_entry_, ancf_entry_, turn_entry_)),
         block_(pattern_.size()),
         constant_(pattern_.size()),
-        factor_(static_cast<int>(elastic_), pattern_) {}
+        factor_(static_cast<int>(elastic_), pattern_),
+        reduced_(model) {
+    if (!reduced_.active()) return;
+    turning_.resize(joints_ * joints_);
+    for (int dof = model.joint_nv(); dof < model.nv; ++dof) reduced_row_.push_back(reduced_.row_of(dof));
+  }
 
   // Other constants: the part of ANCF beams anew, which no pose changes.
   void bake(const Constants<Planar, double>& c) noexcept {
@@ -54,6 +60,11 @@ class BeamMass {
     for (double& e : coupling_) e = 0;
     std::copy(constant_.begin(), constant_.end(), block_.begin());
     if (inertia_turns_) turning_inertia(kin, c);
+    if (reduced_.active()) {
+      reduced_.evaluate(kin, c, composite);
+      take_reduced();
+      return;
+    }
     const size_t first = model_->bodies.size() + 1;
     for (size_t i = 0; i < kin.node.size(); ++i) {
       const double mass = c.beams.nodes[i].mass, inertia = c.beams.nodes[i].inertia;
@@ -83,6 +94,9 @@ class BeamMass {
   void multiply(const double* x, double* y, bool still) const noexcept {
     const double* u = x + joints_;
     double* out = y + joints_;
+    if (reduced_.active())
+      for (size_t i = 0; i < joints_; ++i)
+        for (size_t j = 0; j < joints_; ++j) y[i] += turning_[i * joints_ + j] * x[j];
     for (size_t k = 0; k < elastic_; ++k) {
       const double* row = coupling_.data() + k * joints_;
       double sum = 0;
@@ -124,7 +138,15 @@ class BeamMass {
         m(row, static_cast<Eigen::Index>(j)) = m(static_cast<Eigen::Index>(j), row) =
             coupling_[k * joints_ + j];
     }
+    add_turning(m);
     place_block(n, m);
+  }
+  // What shared displacements of a reduced model, which follow the joints, add to the joints' own block.
+  void add_turning(Eigen::MatrixXd& m) const noexcept {
+    if (!reduced_.active()) return;
+    for (size_t i = 0; i < joints_; ++i)
+      for (size_t j = 0; j < joints_; ++j)
+        m(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) += turning_[i * joints_ + j];
   }
   // The block of the displacements in a matrix that is zero there, from row and column `first`.
   void place_block(Eigen::Index first, Eigen::MatrixXd& m) const noexcept {
@@ -154,11 +176,17 @@ class BeamMass {
       return at->second;
     };
     for (int i = 0; i < static_cast<int>(m.elastic.size()); ++i) place(i, i);
+    if (m.reduction.active()) {
+      const int end =
+          m.reduction.first_mode + static_cast<int>(m.reduction.modes.size()) - m.joint_nv();
+      for (int i = 0; i < end; ++i)
+        for (int j = 0; j < i; ++j) place(i, j);
+    }
     for (const BeamSpan& e : m.elements) {
       const auto dof = [&](int i) {
         return m.nodes[static_cast<size_t>(e.node + i / 3)].dof[static_cast<size_t>(i % 3)];
       };
-      for (int i = 0; i < 6; ++i)
+      for (int i = 0; i < 6 && !m.reduction.active(); ++i)
         for (int j = 0; j <= i; ++j)
           entry.push_back(
               dof(i) < 0 || dof(j) < 0 ? -1 : place(dof(i) - m.joint_nv(), dof(j) - m.joint_nv()));
@@ -199,6 +227,19 @@ class BeamMass {
       add_diagonal(dofs[1], factor * g.x * g.x);
       if (turn_entry_[i] >= 0) block_[static_cast<size_t>(turn_entry_[i])] -= factor * g.x * g.y;
     }
+  }
+  void take_reduced() noexcept {
+    const auto reduced = [this](size_t i) { return reduced_row_[i] >= 0; };
+    for (size_t k = 0; k < block_.size(); ++k) {
+      const auto i = static_cast<size_t>(pattern_[k].first), j = static_cast<size_t>(pattern_[k].second);
+      if (reduced(i) && reduced(j)) block_[k] += reduced_(reduced_row_[i], reduced_row_[j]);
+    }
+    for (size_t k = 0; k < elastic_; ++k)
+      for (size_t j = 0; j < joints_ && reduced(k); ++j)
+        coupling_[k * joints_ + j] = reduced_(reduced_row_[k], static_cast<int>(j));
+    for (size_t i = 0; i < joints_; ++i)
+      for (size_t j = 0; j < joints_; ++j)
+        turning_[i * joints_ + j] = reduced_(static_cast<int>(i), static_cast<int>(j));
   }
   void add_diagonal(int dof, double value) noexcept {
     if (dof >= 0) block_[static_cast<size_t>(dof) - joints_] += value;
@@ -263,6 +304,9 @@ class BeamMass {
   bool inertia_turns_ = false;  // lumped inertias on ANCF nodes
   bool factored_ = false;       // and the block is constant
   SparseCholesky factor_;
+  erls::ReducedMass reduced_;
+  std::vector<int> reduced_row_;   // elastic coordinate -> row of reduced_, -1: of an ANCF beam
+  std::vector<double> turning_;
 };
 
 }  // namespace panto::rigid

@@ -115,6 +115,10 @@ class Workspace {
   virtual FramePose body_pose(View q, int body) = 0;
   // Of all bodies at once.
   virtual void body_poses(View q, std::vector<FramePose>& out) = 0;
+  // Elastic displacements of all nodes of ERLS beams (3 per node, ground axes) and their rates, also of those that are no coordinates.
+  virtual void node_motion(View q, View v, MutableView u, MutableView u_dot) = 0;
+  // Of a reduced model: how far the kept modes are from orthonormal at q, largest eigenvalue of |Ψᵀ M_ss Ψ − 1| (RER-7); otherwise zero.
+  virtual double reduction_drift(View q) = 0;
 
   // ---- coordinates ----------------------------------------------------------------------------------------------------------------
   // q̇ = N(q) v (EOM-1).

@@ -182,6 +182,7 @@ Result<Model> Compiler::run() {
         203, Loc{fmt::format("--set {}={}", wanted, overrides_[i].value), 0, 0},
         fmt::format("the model has no parameter \"{}\"{}", wanted, did_you_mean(wanted, known)));
   }
+  if (diagnostics_.ok()) reduction_basis();
   if (!diagnostics_.ok()) return diagnostics_;
   return {std::move(model_), diagnostics_};
 }

@@ -283,7 +283,9 @@ void Compiler::elastic_layout() {
     }
   }
   place_links();
+  read_reduction();
   name_displacements();
+  name_amplitudes();
 }
 
 void Compiler::connect(const Connection& c) {
@@ -405,13 +407,19 @@ void Compiler::place_links() {
 }
 
 void Compiler::name_displacements() {
-  std::vector<int> dof(elastic_group_.size(), -1);
+  std::vector<int> dof(elastic_group_.size(), -1), slave(dof);
+  int slaves = 0;
   for (size_t n = 0; n < model_.nodes.size(); ++n)
     for (size_t axis = 0; axis < 3; ++axis) {
       BeamNode& node = model_.nodes[n];
       const auto group = static_cast<size_t>(elastic_group_[3 * n + axis]);
       node.hold[axis] = elastic_hold_[group];
       if (node.hold[axis] != NodeHold::kFree) continue;
+      if (reduced_ && !masters_.contains(static_cast<int>(group))) {
+        if (slave[group] < 0) slave[group] = slaves++;
+        node.slave[axis] = slave[group];
+        continue;
+      }
       if (dof[group] < 0) {
         dof[group] = model_.nv++;
         ++model_.nq;
@@ -461,6 +469,9 @@ std::optional<Channel> Compiler::joint_channel(const At& at, bool needs_value) {
   if (!c) return c;
   const auto it = joint_nodes_.find(c->dof);
   if (it == joint_nodes_.end()) return c;
+  for (const int node : it->second)
+    if (node >= 0 && model_.nodes[static_cast<size_t>(node)].slave[2] >= 0)
+      return turning_channel(at, c->dof);
   std::vector<Term> terms;
   for (size_t side = 0; side < 2; ++side) {
     const int node = it->second[side];

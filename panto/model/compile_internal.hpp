@@ -201,6 +201,13 @@ class Compiler {
   std::optional<Channel> displacement_channel(const At& at);
   std::optional<Channel> beam_channel(const At& at, ChannelKind kind);
 
+  // --- compile_reduction.cpp
+  void read_reduction();    // which displacements are masters and which modes are kept
+  void name_amplitudes();
+  void reduction_basis();
+  [[nodiscard]] std::vector<double> initial_link_angles() const;
+  [[nodiscard]] std::optional<Channel> turning_channel(const At& at, int dof);
+
   // --- compile_ancf.cpp
   void ancf(const At& at, Body& out, int body_index, const std::string& name);
   [[nodiscard]] bool is_ancf(int file_body) const;
@@ -323,6 +330,8 @@ class Compiler {
       joint_nodes_;                    // speed of a revolute joint -> nodes of child and parent, -1
   std::vector<int> followers_;         // frame -> its twin that follows a node
   std::map<int, const Node*> zeroed_;  // beam -> its list
+  bool reduced_ = false;
+  std::set<int> masters_;  // groups
   bool following_ = false;             // places on beams follow their nodes
 
   struct AncfJoint {

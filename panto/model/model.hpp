@@ -106,6 +106,8 @@ struct BeamNode {
       -1, -1,
       -1};  // speed indices of the displacements along x and y and of the rotation; -1: held
   std::array<NodeHold, 3> hold{};
+  // Of a reduced model: numbers of the displacements that follow from masters and interior modes; one number where beams share one. -1: none.
+  std::array<int, 3> slave{-1, -1, -1};
   Slot mass = -1, inertia = -1;  // lumped
 };
 struct AncfNode {
@@ -143,6 +145,21 @@ struct BeamSpan {  // an element: from its node to the next
 };
 struct ElasticCoordinate {
   bool angular = false;  // also a gradient
+};
+
+// The displacements of ERLS beams follow from some of them, the masters, and from amplitudes of interior modes, the last coordinates (RER-1).
+struct Reduction {
+  std::vector<int> modes;  // kept interior modes, counted from 1 by frequency
+  int first_mode = -1;     // speed of the first amplitude; -1: the model is not reduced
+  std::vector<double> reference;    // per beam: angle of its link where the modes were computed
+  std::vector<double> frequencies;  // of all interior modes there [Hz]
+  // Rows 3 node + axis, columns kept modes, of modal mass 1 kg, in the axes of the beam's link: of a displacement that beams share, in the row of its
+  // first node; of the others, what the modes add to the static response to the displacements that beams share (RER-3).
+  Eigen::MatrixXd shapes;
+  // The reference is renewed where the modes are no longer orthonormal by more than the tolerance; an earlier one is taken again where it
+  // holds within hysteresis times the tolerance (RER-7).
+  double tolerance = 0.02, hysteresis = 0.5;
+  [[nodiscard]] bool active() const { return first_mode >= 0; }
 };
 
 // ---- channels: a scalar quantity, written once, used as constraint, spring, actuator, sensor, output ----------------------
@@ -326,6 +343,7 @@ struct Model {
   std::vector<AncfNode> ancf_nodes;
   std::vector<BeamSpan> ancf_elements;
   std::vector<ElasticCoordinate> elastic;                  // the last coordinates and speeds
+  Reduction reduction;
   std::vector<std::string> coordinate_names, speed_names;  // nq, nv
   std::vector<Limits> limits;                              // per speed index
 

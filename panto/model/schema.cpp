@@ -98,6 +98,19 @@ constexpr SchemaKey kModelKeys[] = {
     list("output", "outputs; default: all coordinates and speeds"),
     table("initial", "initial", "initial state"),
     table("simulation", "simulation", "defaults of `panto simulate`"),
+    only(kPlanarOnly,
+         table("reduction", "reduction", "fewer coordinates for the displacements of beams")),
+};
+constexpr SchemaKey kReductionKeys[] = {
+    required(key("masters", T::kCoordinates,
+                 "displacements of beams that stay coordinates, \"arm.n2.ux\" say")),
+    vector("modes", "", "interior modes kept, counted from 1 by frequency; default: none"),
+    key("lowest", T::kWhole, "in place of `modes`: as many of the lowest", "0"),
+    table("reference", "reference",
+          "where the interior modes are computed; default: the initial pose"),
+    number("tolerance", "", "of the modes' orthonormality, beyond which the reference is renewed",
+           "0.02"),
+    number("hysteresis", "", "an earlier reference is taken again within this part of it", "0.5"),
 };
 constexpr SchemaKey kRotatingKeys[] = {
     required(number("rate", "rad/s", "about an axis through the origin of the ground")),
@@ -559,6 +572,8 @@ constexpr SchemaTable kTables[] = {
     part("orientation", "coordinates of one joint", kOrientationKeys,
          "value of the coordinate `joint.key`"),
     part("simulation", "run defaults", kSimulationKeys),
+    part("reduction", "fewer coordinates for the displacements of beams", kReductionKeys),
+    part("reference", "reference pose of a reduction", {}, "angle of the link of the beam of that name"),
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <set>
 
-#include "panto/mechanics/erls/beam_constants.hpp"
+#include "panto/model/beam_constants.hpp"
 #include "panto/scene/ancf_curve.hpp"
 
 namespace panto::scene {

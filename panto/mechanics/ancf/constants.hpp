@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "panto/mechanics/erls/beam_constants.hpp"
+#include "panto/model/beam_constants.hpp"
 
 namespace panto::ancf {
 

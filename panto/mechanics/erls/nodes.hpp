@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-#include "panto/mechanics/erls/beam_constants.hpp"
+#include "panto/model/beam_constants.hpp"
 
 namespace panto::erls {
 
@@ -13,6 +13,8 @@ template <class T>
 struct NodeState {
   Vec2<T> u{}, u_dot{};
   T turn{0.0}, turn_dot{0.0};
+  Vec2<T> u_ddot{};  // of reduced models
+  T turn_ddot{0.0};
   Rot2<T> R{};  // by `turn`, kept for double only
 };
 

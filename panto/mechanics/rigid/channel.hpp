@@ -101,11 +101,16 @@ void evaluate_beam_channel(const Kinematics<Planar, T>& kin, const Constants<Pla
     r.value += dot(w.f, s.u) + w.n * s.turn;
     if constexpr (kDepth != Depth::kValue) r.rate += dot(w.f, s.u_dot) + w.n * s.turn_dot;
     if constexpr (kDepth == Depth::kAcceleration) {
-      const auto& dof = kin.model->nodes[at + static_cast<size_t>(k)].dof;
-      r.acceleration += w.f.x * erls::detail::entry(kin.a, 0, dof[0]) +
-                        w.f.y * erls::detail::entry(kin.a, 0, dof[1]) +
-                        w.n * erls::detail::entry(kin.a, 0, dof[2]) -
-                        2.0 * link.w * moment(s.u_dot, w.f) - link.w * link.w * dot(w.f, s.u);
+      if (kin.reduced.layout.active) {
+        r.acceleration += dot(w.f, s.u_ddot) + w.n * s.turn_ddot;
+      } else {
+        const auto& dof = kin.model->nodes[at + static_cast<size_t>(k)].dof;
+        r.acceleration += w.f.x * erls::detail::entry(kin.a, 0, dof[0]) +
+                          w.f.y * erls::detail::entry(kin.a, 0, dof[1]) +
+                          w.n * erls::detail::entry(kin.a, 0, dof[2]);
+      }
+      r.acceleration -=
+          2.0 * link.w * moment(s.u_dot, w.f) + link.w * link.w * dot(w.f, s.u);
     }
   }
   if constexpr (kDepth != Depth::kValue) r.rate += turning * link.w;

@@ -8,7 +8,7 @@
 
 #include "panto/base/taylor.hpp"
 #include "panto/mechanics/ancf/constants.hpp"
-#include "panto/mechanics/erls/beam_constants.hpp"
+#include "panto/model/beam_links.hpp"
 #include "panto/model/model.hpp"
 #include "panto/spatial/space.hpp"
 
@@ -43,6 +43,7 @@ struct Constants {
   std::vector<BodyConstants<S, P>> bodies;
   std::vector<FrameConstants<S, P>> frames;
   erls::BeamConstants<P> beams;
+  erls::ReducedConstants<P> reduced;
   ancf::BeamConstants<P> ancf;
   typename S::template Vec<P> gravity{};
 
@@ -198,6 +199,8 @@ Constants<S, P> bake(const Model& model, std::span<const P> theta) {
   if constexpr (S::kPlanar) {
     const auto number = [&c](Slot s) { return c[s]; };
     c.beams = erls::bake_beams<P>(model, number);
+    if (model.reduction.active())
+      c.reduced = erls::bake_reduction<P>(model, erls::ReducedLayout(model), c.beams);
     c.ancf = ancf::bake_beams<P>(model, number);
   }
   for (const Frame& frame : model.frames) {

@@ -8,6 +8,7 @@
 
 #include "panto/mechanics/ancf/forces.hpp"
 #include "panto/mechanics/erls/beam_forces.hpp"
+#include "panto/mechanics/erls/reduced_forces.hpp"
 #include "panto/mechanics/rigid/channel.hpp"
 #include "panto/mechanics/rigid/structure.hpp"
 
@@ -80,7 +81,7 @@ struct Equations {
   void evaluate(const Constants<S, P>& c, const Arguments<T>& x) {
     signals_at(c, x.t);
     kin.positions(c, x.q);
-    kin.velocities(x.v);
+    kin.velocities(c, x.v);
     kin.accelerations(c, x.a);
     forces(c, x);
   }
@@ -92,7 +93,11 @@ struct Equations {
     for (T& e : r) e = T(0.0);
     inertia_wrenches(c);
     if constexpr (S::kPlanar) {
-      if (!kin.node.empty()) erls::elastic_forces(kin, c, wrench, r);
+      if (kin.reduced.layout.active) {
+        erls::reduced_elastic_forces(kin, c, r);
+      } else if (!kin.node.empty()) {
+        erls::elastic_forces(kin, c, wrench, r);
+      }
       if (!kin.ancf_node.empty()) ancf::elastic_forces(kin, c, r);
     }
     constraints(c, x);
@@ -102,7 +107,7 @@ struct Equations {
       const auto ch = evaluate_channel<Depth::kValue>(kin, c, actuator.channel);
       apply(c, actuator.channel, ch.gradient, -x.u[actuator.input]);
     }
-    backward();
+    backward(c);
   }
 
   // φ, φ', φ'', and the forces of the multipliers where x has them, after the kinematics.
@@ -194,7 +199,7 @@ struct Equations {
   void inertia(const Constants<S, P>& c) {
     for (T& e : r) e = T(0.0);
     inertia_wrenches(c);
-    backward();
+    backward(c);
   }
 
   template <class P>
@@ -212,7 +217,11 @@ struct Equations {
       }
     }
     if constexpr (S::kPlanar) {
-      if (!kin.node.empty()) sum += erls::beam_kinetic_energy(kin, c);
+      if (kin.reduced.layout.active) {
+        sum += erls::reduced_kinetic_energy(kin, c);
+      } else if (!kin.node.empty()) {
+        sum += erls::beam_kinetic_energy(kin, c);
+      }
       if (!kin.ancf_node.empty()) sum += ancf::kinetic_energy(kin, c);
     }
     return sum;
@@ -232,7 +241,11 @@ struct Equations {
       sum += 0.5 * c[e.stiffness] * (x * x) + c[e.preload] * x;
     }
     if constexpr (S::kPlanar) {
-      if (!kin.node.empty()) sum += erls::beam_potential_energy(kin, c);
+      if (kin.reduced.layout.active) {
+        sum += erls::reduced_potential_energy(kin, c);
+      } else if (!kin.node.empty()) {
+        sum += erls::beam_potential_energy(kin, c);
+      }
       if (!kin.ancf_node.empty()) sum += ancf::potential_energy(kin, c);
     }
     return sum;
@@ -259,8 +272,13 @@ struct Equations {
       if (actuator.group < 0 && x.u)
         entering +=
             x.u[actuator.input] * evaluate_channel<Depth::kRate>(kin, c, actuator.channel).rate;
-    if constexpr (S::kPlanar)
-      if (!kin.node.empty()) taken += erls::damping_power(kin, c);
+    if constexpr (S::kPlanar) {
+      if (kin.reduced.layout.active) {
+        taken += erls::reduced_damping_power(kin, c);
+      } else if (!kin.node.empty()) {
+        taken += erls::damping_power(kin, c);
+      }
+    }
     for (size_t i = 0; i < m.rows.size(); ++i)
       if (m.rows[i].target != TargetKind::kConstant && x.lambda)
         entering += x.lambda[i] * evaluate_channel<Depth::kRate>(kin, c, m.rows[i].channel).rate;
@@ -297,7 +315,11 @@ struct Equations {
     }
     wrench[0] = {};
     if constexpr (S::kPlanar) {
-      if (!kin.node.empty()) erls::inertia_forces(kin, c, wrench);
+      if (kin.reduced.layout.active) {
+        erls::reduced_inertia_forces(kin, c, wrench);
+      } else if (!kin.node.empty()) {
+        erls::inertia_forces(kin, c, wrench);
+      }
       if (!kin.ancf_node.empty()) ancf::inertia_forces(kin, c, wrench, r);
     }
   }
@@ -415,9 +437,14 @@ struct Equations {
   }
 
   // Projects the accumulated wrenches on the joints, from the tips inward (TREE-3).
-  void backward() {
+  template <class P>
+  void backward([[maybe_unused]] const Constants<S, P>& c) {
     if constexpr (S::kPlanar) {
-      if (!kin.node.empty()) erls::gather_nodes(kin, wrench, r);
+      if (kin.reduced.layout.active) {
+        erls::gather_reduced(kin, c, wrench, r);
+      } else if (!kin.node.empty()) {
+        erls::gather_nodes(kin, wrench, r);
+      }
       if (!kin.ancf_node.empty()) ancf::gather_nodes(kin, wrench, r);
     }
     const Wrench<S, T>* w = wrench.data() + kin.link.size() + 1;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "panto/mechanics/ancf/nodes.hpp"
-#include "panto/mechanics/erls/nodes.hpp"
+#include "panto/mechanics/erls/reduced_motion.hpp"
 #include "panto/mechanics/rigid/constants.hpp"
 #include "panto/numerics/sine_cosine.hpp"
 
@@ -76,6 +76,7 @@ struct Kinematics {
   std::vector<BodyState<S, T>>
       body;  // 0 ground, i + 1 body i, then the carriers of beams (d: on the rigid link)
   std::vector<erls::NodeState<T>> node;
+  erls::ReducedState<T> reduced;
   std::vector<ancf::NodeState<T>> ancf_node;
   // Carriers whose motion is evaluated: all of them for the poses of frames, over other scalars those that equations look at.
   std::vector<char> carrier_moves;
@@ -98,6 +99,7 @@ struct Kinematics {
       : model(&m),
         body(m.bodies.size() + static_cast<size_t>(m.n_carriers()) + 1),
         node(m.nodes.size()),
+        reduced(m),
         ancf_node(m.ancf_nodes.size()),
         carrier_moves(std::is_same_v<T, double> ? std::vector<char>(2 * m.ancf_nodes.size(), 1)
                                                 : ancf::carriers_in_use(m)),
@@ -134,6 +136,27 @@ struct Kinematics {
     for (const Condition& e : m.initial) use(e.channel);
     for (size_t f = 0; f < used.size(); ++f)
       if (used[f]) channel_frames.push_back(static_cast<int>(f));
+    if (reduced.layout.active) find_used_nodes(m);
+  }
+
+  // Nodes whose motion channels look at: of places that follow them, of curvature and strain.
+  void find_used_nodes(const Model& m) {
+    std::vector<char> used(m.nodes.size(), 0);
+    const auto mark = [&](int n) {
+      if (n >= 0 && n < static_cast<int>(used.size())) used[static_cast<size_t>(n)] = 1;
+    };
+    for (const int f : channel_frames) mark(m.frames[static_cast<size_t>(f)].node);
+    const auto use = [&](const Channel& c) {
+      if (c.element < 0) return;
+      mark(m.elements[static_cast<size_t>(c.element)].node);
+      mark(m.elements[static_cast<size_t>(c.element)].node + 1);
+    };
+    for (const ConstraintRow& e : m.rows) use(e.channel);
+    for (const ForceElement& e : m.forces) use(e.channel);
+    for (const Actuator& e : m.actuators) use(e.channel);
+    for (const Output& e : m.outputs) use(e.channel);
+    for (size_t i = 0; i < used.size(); ++i)
+      if (used[i]) reduced.used.push_back(static_cast<int>(i));
   }
 
   static Rot unit() {
@@ -234,14 +257,23 @@ struct Kinematics {
       b->p = parent.p + d;
     }
     if constexpr (S::kPlanar) {
-      if (!node.empty()) erls::place_nodes(*model, c.beams, coordinates, body, node);
+      if (reduced.layout.active) {
+        erls::place_links(c.reduced, coordinates, model->joint_nq() - model->joint_nv(), body,
+                          reduced);
+        for (const int i : reduced.used)
+          erls::place_node(*model, c.beams, c.reduced, reduced, i, body,
+                           node[static_cast<size_t>(i)]);
+      } else if (!node.empty()) {
+        erls::place_nodes(*model, c.beams, coordinates, body, node);
+      }
       if (!ancf_node.empty())
         ancf::place_nodes(*model, c.ancf, coordinates, carrier_moves, body, ancf_node);
     }
     for (int f : channel_frames) place_frame(c, f);
   }
 
-  void velocities(const T* speeds) {
+  template <class P>
+  void velocities([[maybe_unused]] const Constants<S, P>& c, const T* speeds) {
     v = speeds;
     BodyState<S, T>*bodies = body.data(), *b = bodies;
     const Column<S, T>* columns = column.data();
@@ -259,7 +291,13 @@ struct Kinematics {
       b->v = motion;
     }
     if constexpr (S::kPlanar) {
-      if (!node.empty()) erls::move_nodes(*model, speeds, body, node);
+      if (reduced.layout.active) {
+        erls::move_links(c.reduced, speeds, body, reduced);
+        for (const int i : reduced.used)
+          erls::move_node(*model, c.reduced, reduced, i, body, node[static_cast<size_t>(i)]);
+      } else if (!node.empty()) {
+        erls::move_nodes(*model, speeds, body, node);
+      }
       if (!ancf_node.empty()) ancf::move_nodes(*model, speeds, carrier_moves, body, ancf_node);
     }
   }
@@ -299,7 +337,13 @@ struct Kinematics {
       b->a = sum;
     }
     if constexpr (S::kPlanar) {
-      if (!node.empty()) erls::accelerate_nodes(*model, acc, body);
+      if (reduced.layout.active) {
+        erls::accelerate_links(c.reduced, acc, body, reduced);
+        for (const int i : reduced.used)
+          erls::accelerate_node(*model, c.reduced, reduced, i, body, node[static_cast<size_t>(i)]);
+      } else if (!node.empty()) {
+        erls::accelerate_nodes(*model, acc, body);
+      }
       if (!ancf_node.empty())
         ancf::accelerate_nodes(*model, v, acc, carrier_moves, body, ancf_node);
     }
@@ -318,6 +362,11 @@ struct Kinematics {
   void place_frame(const Constants<S, P>& c, int index) {
     const auto& f = c.frames[static_cast<size_t>(index)];
     const BodyState<S, T>& b = body[static_cast<size_t>(f.body + 1)];
+    if constexpr (S::kPlanar)
+      if (const int n = model->frames[static_cast<size_t>(index)].node;
+          reduced.layout.active && n >= 0 && n < static_cast<int>(node.size()))
+        erls::place_node(*model, c.beams, c.reduced, reduced, n, body,
+                         node[static_cast<size_t>(n)]);
     FrameState<S, T>& s = frame_state[static_cast<size_t>(index + 1)];
     s.body = f.body + 1;
     s.turned = f.turned;

@@ -307,7 +307,7 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
     } else {
       d.eq.signals_at(c_, x.t);
       d.eq.kin.positions(c_, d.q.data());
-      d.eq.kin.velocities(d.v.data());
+      d.eq.kin.velocities(c_, d.v.data());
     }
     for (Eigen::Index i = 0; i < npv; ++i) {
       const Dual rate = all ? d.eq.phi_dot[static_cast<size_t>(i)]

@@ -1,5 +1,6 @@
 #include "panto/mechanics/rigid/rigid_workspace.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -93,6 +94,8 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   if (displacements_move_ && nv <= kDenseSpeeds) basis_.resize(nv * nv);
   reduced_.resize(moving * moving);
   reduced_force_.resize(nv);
+  if (model.reduction.active())
+    node_scratch_ = std::make_unique<erls::ReducedState<double>>(model);
   set_parameters(params);
 }
 
@@ -176,7 +179,7 @@ void RigidWorkspace<S>::outputs(const Point& x, MutableView y) {
 template <class S>
 Energy RigidWorkspace<S>::energy(View q, View v) {
   set_positions(q);
-  eq_.kin.velocities(v.data());
+  eq_.kin.velocities(c_, v.data());
   return {eq_.kinetic_energy(c_), eq_.potential_energy(c_)};
 }
 
@@ -184,7 +187,7 @@ template <class S>
 void RigidWorkspace<S>::convective_forces(View v, MutableView out) noexcept {
   const auto gravity = c_.gravity;
   c_.gravity = {};
-  eq_.kin.velocities(v.data());
+  eq_.kin.velocities(c_, v.data());
   eq_.kin.accelerations(c_, zero_.data());
   if (lu_.rank(2) > 0) {
     eq_.constraints(c_, Arguments<double>{});
@@ -208,7 +211,7 @@ void RigidWorkspace<S>::readings(const Point& x, std::span<const int> outputs,
     eq_.evaluate(c_, p);
   } else {
     eq_.kin.positions(c_, p.q);
-    if (level == Level::kVelocity) eq_.kin.velocities(p.v);
+    if (level == Level::kVelocity) eq_.kin.velocities(c_, p.v);
   }
   for (size_t i = 0; i < outputs.size(); ++i) y[i] = eq_.output(c_, p, outputs[i]);
 }
@@ -253,7 +256,7 @@ double RigidWorkspace<S>::channel(const Channel& ch, Order order, View q, View v
   set_positions(q);
   if (ch.frame_a >= 0) eq_.kin.place_frame(c_, ch.frame_a);
   if (ch.frame_b >= 0) eq_.kin.place_frame(c_, ch.frame_b);
-  if (!v.empty()) eq_.kin.velocities(v.data());
+  if (!v.empty()) eq_.kin.velocities(c_, v.data());
   ChannelValue<S, double> value = order == Order::kValue
                                       ? evaluate_channel<Depth::kValue>(eq_.kin, c_, ch)
                                       : evaluate_channel<Depth::kRate>(eq_.kin, c_, ch);
@@ -345,6 +348,10 @@ void RigidWorkspace<S>::project(int body, const Wrench<S, double>& w, int stop,
                    [row](int dof, double value) { row[dof] += value; });
       return;
     }
+    if (carrier >= 0 && model_.reduction.active()) {
+      project_node(carrier, n, f, row);
+      return;
+    }
     if (carrier >= 0) {  // a node: its displacements, then its link
       const BeamNode& node = model_.nodes[static_cast<size_t>(carrier)];
       if (node.dof[0] >= 0) row[node.dof[0]] += f.x;
@@ -360,6 +367,68 @@ void RigidWorkspace<S>::project(int body, const Wrench<S, double>& w, int stop,
     n += moment(bodies[b].d, f);
     b = j.parent;
   }
+}
+
+// A node of a reduced model: through the transpose of the velocity map (RER-6).
+template <class S>
+void RigidWorkspace<S>::project_node(int node, const typename S::template Ang<double>& n,
+                                     const typename S::template Vec<double>& f,
+                                     double* row) const noexcept {
+  if constexpr (S::kPlanar) {
+    erls::ReducedState<double>& s = *node_scratch_;
+    const erls::ReducedState<double>& now = eq_.kin.reduced;
+    s.factor = now.factor;  // same sizes: no allocation
+    s.modal = now.modal;
+    for (size_t k = 0; k < s.links.size(); ++k) {
+      s.links[k].a = now.links[k].a;
+      s.links[k].still = now.links[k].still;
+      s.links[k].pull = now.links[k].pull;
+      std::fill(s.links[k].force.begin(), s.links[k].force.end(), 0.0);
+      s.links[k].torque = 0;
+    }
+    erls::clear_inputs(s);
+    Wrench<S, double> on_link;
+    erls::detail::spread_node(eq_.kin, c_, node, {n, f}, s, on_link);
+    project(s.layout.links[static_cast<size_t>(s.node_link[static_cast<size_t>(node)])].body,
+            on_link, 0, row);
+    erls::gather_links(eq_.kin, c_, s, row, [&](int body, double torque) {
+      project(body, {torque, {}}, 0, row);
+    });
+  }
+}
+
+template <class S>
+void RigidWorkspace<S>::node_motion(View q, View v, MutableView u, MutableView u_dot) {
+  if constexpr (S::kPlanar) {
+    set_positions(q);
+    eq_.kin.velocities(c_, v.data());
+    for (size_t i = 0; i < model_.nodes.size(); ++i) {
+      erls::NodeState<double>& s = eq_.kin.node[i];
+      if (model_.reduction.active()) {
+        erls::place_node(model_, c_.beams, c_.reduced, eq_.kin.reduced, static_cast<int>(i),
+                         eq_.kin.body, s);
+        erls::move_node(model_, c_.reduced, eq_.kin.reduced, static_cast<int>(i), eq_.kin.body, s);
+      }
+      const double value[3] = {s.u.x, s.u.y, s.turn}, rate[3] = {s.u_dot.x, s.u_dot.y, s.turn_dot};
+      std::copy(value, value + 3, u.begin() + static_cast<std::ptrdiff_t>(3 * i));
+      std::copy(rate, rate + 3, u_dot.begin() + static_cast<std::ptrdiff_t>(3 * i));
+    }
+  }
+}
+
+template <class S>
+double RigidWorkspace<S>::reduction_drift(View q) {
+  const auto n = static_cast<Eigen::Index>(model_.reduction.modes.size());
+  if (!model_.reduction.active() || n == 0) return 0;
+  Eigen::MatrixXd mass;
+  mass_matrix(q, mass);
+  const Eigen::Index first = model_.reduction.first_mode;
+  const Eigen::MatrixXd off =
+      mass.block(first, first, n, n) - Eigen::MatrixXd::Identity(n, n);
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(off, Eigen::EigenvaluesOnly)
+      .eigenvalues()
+      .cwiseAbs()
+      .maxCoeff();
 }
 
 template <class S>
@@ -564,7 +633,7 @@ template <class S>
 Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
                                         MutableView a) noexcept {
   const auto nv = static_cast<size_t>(model_.nv);
-  eq_.kin.velocities(v.data());
+  eq_.kin.velocities(c_, v.data());
   eq_.kin.accelerations(c_, zero_.data());
   Arguments<double> x;
   x.t = t;
@@ -603,7 +672,7 @@ void RigidWorkspace<S>::add_dependent(const Arguments<double>& x, double* a) noe
 
 template <class S>
 void RigidWorkspace<S>::close_accelerations(View v, View u, View u_rate, MutableView a) noexcept {
-  eq_.kin.velocities(v.data());
+  eq_.kin.velocities(c_, v.data());
   if (lu_.rank(2) > 0) {
     // Constraint rows at the independent accelerations alone: what the dependent ones must make up for.
     for (const int i : lu_.pivot_columns()) a[static_cast<size_t>(i)] = 0;
@@ -650,7 +719,7 @@ Status RigidWorkspace<S>::imbalance(double t, View v, View u, View u_rate, Mutab
 
 template <class S>
 void RigidWorkspace<S>::loop_accelerations(View v, MutableView a) noexcept {
-  eq_.kin.velocities(v.data());
+  eq_.kin.velocities(c_, v.data());
   eq_.kin.accelerations(c_, zero_.data());
   std::fill(a.begin(), a.end(), 0.0);
   if (lu_.rank(2) > 0) add_dependent({}, a.data());
@@ -687,6 +756,7 @@ bool RigidWorkspace<S>::saddle_accelerations(double* a) noexcept {
     if (!beams.factorise(kMassless)) return false;
     saddle_.setZero();
     mass_.place_joints(saddle_);
+    beams.add_turning(saddle_);
     elastic_columns_.setZero();
     for (Index e = 0; e < ne && coupled; ++e)
       for (Index j = 0; j < nj; ++j)

@@ -40,6 +40,8 @@ class RigidWorkspace final : public Workspace {
   FramePose frame_pose(View q, int frame) override;
   FramePose body_pose(View q, int body) override;
   void body_poses(View q, std::vector<FramePose>& out) override;
+  void node_motion(View q, View v, MutableView u, MutableView u_dot) override;
+  double reduction_drift(View q) override;
 
   void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
 
@@ -95,6 +97,8 @@ class RigidWorkspace final : public Workspace {
                     MutableView row) const noexcept;
   // Adds the projection of a wrench on the speeds between a body and `stop` (Kinematics indices).
   void project(int body, const Wrench<S, double>& w, int stop, double* row) const noexcept;
+  void project_node(int node, const typename S::template Ang<double>& n,
+                    const typename S::template Vec<double>& f, double* row) const noexcept;
   // The part of the gradient of a curvature or strain that neither of its nodes has.
   void project_on_link(const Channel& c, const Gradient<S, double>& gradient,
                        double* row) const noexcept;
@@ -110,6 +114,7 @@ class RigidWorkspace final : public Workspace {
   Constants<S, double> c_;
   Equations<S, double> eq_;
   TreeMass<S> mass_;
+  std::unique_ptr<erls::ReducedState<double>> node_scratch_;  // of project_node()
   RowMatrix g_;
   std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
   StagedLU lu_, old_lu_;

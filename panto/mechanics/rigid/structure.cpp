@@ -63,11 +63,21 @@ class Paths {
   }
   // Of a beam: the joints that carry its link and its displacements.
   [[nodiscard]] Set node(int n) const {
+    if (model_.reduction.active()) return reduced();
     const BeamNode& node = model_.nodes[static_cast<size_t>(n)];
     Set s = body(model_.beams[static_cast<size_t>(node.beam)].body);
     for (int dof : node.dof)
       if (dof >= 0) s.push_back(dof);
     std::sort(s.begin(), s.end());
+    return s;
+  }
+  // Of a reduced model all beams together: shared displacements depend on all links.
+  [[nodiscard]] Set reduced() const {
+    Set s;
+    for (const Beam& b : model_.beams)
+      if (!b.ancf()) s = unite(s, body(b.body));
+    const int end = model_.reduction.first_mode + static_cast<int>(model_.reduction.modes.size());
+    for (int dof = model_.joint_nv(); dof < end; ++dof) s.push_back(dof);
     return s;
   }
   [[nodiscard]] Set element(int e) const {
