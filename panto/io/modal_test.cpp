@@ -73,14 +73,13 @@ void add_entry(ListedMode& listed, const ShapeEntry& entry, const MeasuredPoint&
   if (!std::isfinite(entry.value.real()) || !std::isfinite(entry.value.imag()))
     d.error(951, at, fmt::format("{}: {}: the value is not finite", label, text_of(point)));
   if (!(entry.sigma >= 0))
-    d.error(951, at,
-            fmt::format("{}: {}: a standard deviation must not be negative", label,
-                        text_of(point)));
+    d.error(
+        951, at,
+        fmt::format("{}: {}: a standard deviation must not be negative", label, text_of(point)));
   const bool twice =
       std::any_of(listed.entries.begin(), listed.entries.end(),
                   [&](const ShapeEntry& other) { return other.point == entry.point; });
-  if (twice)
-    d.error(952, at, fmt::format("{}: point {} is there twice", label, text_of(point)));
+  if (twice) d.error(952, at, fmt::format("{}: point {} is there twice", label, text_of(point)));
   listed.entries.push_back(entry);
 }
 
@@ -125,7 +124,8 @@ bool read_direction(const StudyReader& r, Eigen::Vector3d& direction) {
   }
   const std::vector<double> numbers = r.numbers("direction", &dim::kNone);
   if (numbers.size() != 3) {
-    r.error(113, node->loc, fmt::format("direction: {} numbers where three belong", numbers.size()));
+    r.error(113, node->loc,
+            fmt::format("direction: {} numbers where three belong", numbers.size()));
     return false;
   }
   direction = {numbers[0], numbers[1], numbers[2]};
@@ -226,8 +226,7 @@ Result<ModalTest> parse_modal_toml(std::string_view text, const std::string& fil
           continue;
         double value = 0, imaginary = 0;
         ShapeEntry entry;
-        if (e.find("value") == nullptr)
-          e.error(111, item.loc, "missing key \"value\"");
+        if (e.find("value") == nullptr) e.error(111, item.loc, "missing key \"value\"");
         e.number("value", nullptr, value);
         e.number("imaginary", nullptr, imaginary);
         e.number("sigma", nullptr, entry.sigma);
@@ -245,17 +244,19 @@ Result<ModalTest> parse_modal_csv(std::string_view text, const std::string& file
   const Result<SeriesTable> read = parse_csv(text, file, "frame");
   Diagnostics d;
   // A measurement is not to lose rows silently: what the reader of tables warns of is an error here.
-  for (const Diagnostic& item : read.diagnostics().items()) d.error(item.id, item.loc, item.message);
+  for (const Diagnostic& item : read.diagnostics().items())
+    d.error(item.id, item.loc, item.message);
   if (!read || !d.ok()) return d;
   const SeriesTable& table = *read;
   static constexpr std::array<const char*, 12> kColumns{
-      "mode",  "frequency", "damping", "frequency_sigma", "damping_sigma", "frame",
-      "x",     "y",         "z",       "value",           "imaginary",     "sigma"};
+      "mode", "frequency", "damping", "frequency_sigma", "damping_sigma", "frame",
+      "x",    "y",         "z",       "value",           "imaginary",     "sigma"};
   const std::vector<std::string> known(kColumns.begin(), kColumns.end());
   for (const SeriesColumn& c : table.columns) {
     if (std::find(known.begin(), known.end(), c.name) == known.end())
-      d.error(952, {file, 1, 1},
-              fmt::format("column \"{}\" is not known here{}", c.name, did_you_mean(c.name, known)));
+      d.error(
+          952, {file, 1, 1},
+          fmt::format("column \"{}\" is not known here{}", c.name, did_you_mean(c.name, known)));
     const bool hertz = c.name == "frequency" || c.name == "frequency_sigma";
     if (!c.unit.empty() && !(hertz && c.unit == "Hz"))
       d.error(952, {file, 1, 1},
@@ -269,9 +270,9 @@ Result<ModalTest> parse_modal_csv(std::string_view text, const std::string& file
   if (shapes)
     for (const char* name : {"x", "y", "z", "value"})
       if (table.find(name) < 0)
-        d.error(952, {file, 1, 1},
-                fmt::format("column \"{}\" is missing: a shape has frame, x, y, z and value",
-                            name));
+        d.error(
+            952, {file, 1, 1},
+            fmt::format("column \"{}\" is missing: a shape has frame, x, y, z and value", name));
   if (!d.ok()) return d;
 
   const auto cell = [&](const char* name, size_t row, double missing) {
@@ -285,7 +286,8 @@ Result<ModalTest> parse_modal_csv(std::string_view text, const std::string& file
   std::vector<double> numbers;
   for (size_t row = 0; row < table.rows(); ++row) {
     const Loc at{file, table.lines[row], 1};
-    const std::string frame = shapes ? table.columns[static_cast<size_t>(table.find("frame"))].texts[row] : "";
+    const std::string frame =
+        shapes ? table.columns[static_cast<size_t>(table.find("frame"))].texts[row] : "";
     MeasuredPoint point{frame, {cell("x", row, 0), cell("y", row, 0), cell("z", row, 0)}};
     const double number = cell("mode", row, kNaN);
     if (std::isnan(number)) {
@@ -302,7 +304,8 @@ Result<ModalTest> parse_modal_csv(std::string_view text, const std::string& file
     mode.damping = cell("damping", row, 0);
     mode.frequency_sigma = cell("frequency_sigma", row, 0);
     mode.damping_sigma = cell("damping_sigma", row, 0);
-    const auto k = static_cast<size_t>(std::find(numbers.begin(), numbers.end(), number) - numbers.begin());
+    const auto k =
+        static_cast<size_t>(std::find(numbers.begin(), numbers.end(), number) - numbers.begin());
     if (k == numbers.size()) {
       check_mode(mode, at, label, d);
       numbers.push_back(number);
@@ -318,7 +321,8 @@ Result<ModalTest> parse_modal_csv(std::string_view text, const std::string& file
                           label));
     if (frame.empty()) continue;
     if (!make_unit(point.direction)) {
-      d.error(951, at, fmt::format("{}: frame \"{}\": the direction x, y, z has no length", label, frame));
+      d.error(951, at,
+              fmt::format("{}: frame \"{}\": the direction x, y, z has no length", label, frame));
       continue;
     }
     ShapeEntry entry;
@@ -373,8 +377,8 @@ std::string modal_csv(const ModalTest& test) {
   SeriesTable table;
   SeriesColumn mode{"mode", "", {}}, frequency{"frequency", "Hz", {}}, damping{"damping", "", {}},
       frequency_sigma{"frequency_sigma", "Hz", {}}, damping_sigma{"damping_sigma", "", {}},
-      frame{"frame", "", {}}, x{"x", "", {}}, y{"y", "", {}}, z{"z", "", {}}, value{"value", "", {}},
-      imaginary{"imaginary", "", {}}, sigma{"sigma", "", {}};
+      frame{"frame", "", {}}, x{"x", "", {}}, y{"y", "", {}}, z{"z", "", {}},
+      value{"value", "", {}}, imaginary{"imaginary", "", {}}, sigma{"sigma", "", {}};
   const auto add_row = [&](double k, const MeasuredMode& m, int point) {
     const bool none = std::isnan(k);
     mode.values.push_back(k);

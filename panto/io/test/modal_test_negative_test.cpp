@@ -30,18 +30,20 @@ TEST(BadModalTable, PointsWithoutFrameDirectionOrValueAreRefused) {
   const std::string said = toml(
       "[[mode]]\nfrequency = 1\nshape = [{ direction = \"x\", value = 1 },\n"
       " { frame = \"a\", value = 1 },\n { frame = \"a\", direction = \"w\", value = 1 },\n"
-      " { frame = \"a\", direction = [0, 0, 0], value = 1 },\n { frame = \"a\", direction = [1, 0], "
+      " { frame = \"a\", direction = [0, 0, 0], value = 1 },\n { frame = \"a\", direction = [1, "
+      "0], "
       "value = 1 },\n { frame = \"a\", direction = \"x\" }]\n");
-  for (const char* part : {"m.toml:3:10: error[E0111]", "m.toml:4:2: error[E0111]",
-                           "m.toml:5:29: error[E0114]", "m.toml:6:29: error[E0951]",
-                           "m.toml:7:29: error[E0113]", "m.toml:8:2: error[E0111]"})
+  for (const char* part :
+       {"m.toml:3:10: error[E0111]", "m.toml:4:2: error[E0111]", "m.toml:5:29: error[E0114]",
+        "m.toml:6:29: error[E0951]", "m.toml:7:29: error[E0113]", "m.toml:8:2: error[E0111]"})
     EXPECT_NE(said.find(part), std::string::npos) << part << "\n" << said;
 }
 
 TEST(BadModalTable, APointThatIsThereTwiceIsRefused) {
-  EXPECT_EQ(toml("[[mode]]\nfrequency = 1\nshape = [{ frame = \"a\", direction = \"x\", value = 1 },\n"
-                 "  { frame = \"a\", direction = [2, 0, 0], value = 3 }]\n"),
-            "m.toml:4:3: error[E0952]: mode 1: point \"a\" along (1, 0, 0) is there twice\n");
+  EXPECT_EQ(
+      toml("[[mode]]\nfrequency = 1\nshape = [{ frame = \"a\", direction = \"x\", value = 1 },\n"
+           "  { frame = \"a\", direction = [2, 0, 0], value = 3 }]\n"),
+      "m.toml:4:3: error[E0952]: mode 1: point \"a\" along (1, 0, 0) is there twice\n");
 }
 
 TEST(BadModalTable, RowsThatContradictEachOtherAreRefused) {
