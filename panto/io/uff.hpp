@@ -52,7 +52,8 @@ struct Shape {
 };
 
 struct Axis {
-  int specific_type = 0;  // 8 displacement, 11 velocity, 12 acceleration, 13 force, 17 time, 18 frequency
+  int specific_type =
+      0;  // 8 displacement, 11 velocity, 12 acceleration, 13 force, 17 time, 18 frequency
   int length_exponent = 0, force_exponent = 0, temperature_exponent = 0;
   std::string label, unit;
 };

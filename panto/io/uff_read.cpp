@@ -57,21 +57,27 @@ bool parse_whole(std::string_view field, int& value) {
 std::pair<int, int> dimension(const Axis& axis) {
   switch (axis.specific_type) {
     case 2:
-    case 15: return {-2, 1};  // stress, pressure
+    case 15:
+      return {-2, 1};  // stress, pressure
     case 4:
     case 9:
-    case 13: return {0, 1};  // forces
+    case 13:
+      return {0, 1};  // forces
     case 8:
     case 11:
-    case 12: return {1, 0};  // displacement, velocity, acceleration
-    case 16: return {-1, 1};  // mass
+    case 12:
+      return {1, 0};  // displacement, velocity, acceleration
+    case 16:
+      return {-1, 1};  // mass
     case 3:
     case 5:
     case 17:
     case 18:
     case 19:
-    case 20: return {0, 0};  // strain, temperature, time, frequency, speed, order
-    default: return {axis.length_exponent, axis.force_exponent};
+    case 20:
+      return {0, 0};  // strain, temperature, time, frequency, speed, order
+    default:
+      return {axis.length_exponent, axis.force_exponent};
   }
 }
 
@@ -88,11 +94,11 @@ class Parser {
       for (const auto& [number, count] : skipped_)
         list += fmt::format("{}{}{}", list.empty() ? "" : ", ", number,
                             count > 1 ? fmt::format(" ({} times)", count) : "");
-      notes_.warning(955, {file_.name, 0, 0},
-                     fmt::format("datasets that are not read here: {}{}", list,
-                                 skipped_.contains(18)
-                                     ? "; directions are taken along the axes of the ground"
-                                     : ""));
+      notes_.warning(
+          955, {file_.name, 0, 0},
+          fmt::format(
+              "datasets that are not read here: {}{}", list,
+              skipped_.contains(18) ? "; directions are taken along the axes of the ground" : ""));
     }
     if (notes_.ok() && datasets_ == 0)
       notes_.error(953, {file_.name, 1, 1},
@@ -161,13 +167,27 @@ class Parser {
     try {
       number_ = whole(head, 0, 6, "number of the dataset");
       switch (number_) {
-        case 15: read_nodes(); break;
-        case 55: read_shape(); break;
-        case 58: read_function(head); break;
-        case 82: read_trace(); break;
-        case 151: read_header(); break;
-        case 164: read_units(); break;
-        default: ++skipped_[number_]; skip();
+        case 15:
+          read_nodes();
+          break;
+        case 55:
+          read_shape();
+          break;
+        case 58:
+          read_function(head);
+          break;
+        case 82:
+          read_trace();
+          break;
+        case 151:
+          read_header();
+          break;
+        case 164:
+          read_units();
+          break;
+        default:
+          ++skipped_[number_];
+          skip();
       }
       if (!at_mark()) fail("the dataset does not end where it should, with a line \"    -1\"");
       line();
@@ -290,8 +310,9 @@ class Parser {
       const std::vector<double> row = numbers(width, 6, 13);
       values.insert(values.end(), row.begin(), row.end());
     }
-    const double scale =
-        s.specific_type == 8 || s.specific_type == 11 || s.specific_type == 12 ? length_factor() : 1;
+    const double scale = s.specific_type == 8 || s.specific_type == 11 || s.specific_type == 12
+                             ? length_factor()
+                             : 1;
     s.values.resize(static_cast<Eigen::Index>(s.nodes.size()), count);
     size_t k = 0;
     for (Eigen::Index i = 0; i < s.values.rows(); ++i)
@@ -315,7 +336,8 @@ class Parser {
   }
 
   // Numbers of one line: in columns of these widths, else between blanks as some programs write them.
-  void row(std::string_view text, const std::vector<size_t>& widths, std::vector<double>& out) const {
+  void row(std::string_view text, const std::vector<size_t>& widths,
+           std::vector<double>& out) const {
     const size_t before = out.size();
     size_t from = 0;
     bool good = true;
@@ -432,8 +454,7 @@ class Parser {
     const size_t total = n * per_value;
     out.reserve(std::min(total, bytes_.size() - at_));
     while (out.size() < total) {
-      if (at_mark())
-        fail(fmt::format("{} numbers are announced, {} are there", total, out.size()));
+      if (at_mark()) fail(fmt::format("{} numbers are announced, {} are there", total, out.size()));
       const std::string_view text = line();
       std::vector<size_t> here = widths;
       here.resize(std::min(widths.size(), total - out.size()));
@@ -468,16 +489,17 @@ class Parser {
       size_t end = at_ + n * stride;
       if (end < bytes_.size() && bytes_[end] == '\r') ++end;
       if (end < bytes_.size() && bytes_[end] == '\n') ++end;
-      if (!is_mark(bytes_.substr(std::min(end, bytes_.size()),
-                                 std::min(bytes_.find('\n', end), bytes_.size()) -
-                                     std::min(end, bytes_.size()))))
+      if (!is_mark(bytes_.substr(
+              std::min(end, bytes_.size()),
+              std::min(bytes_.find('\n', end), bytes_.size()) - std::min(end, bytes_.size()))))
         continue;
       std::vector<double> out;
       out.reserve(n * (ordinates + 1));
       for (size_t i = 0, at = at_; i < n; ++i) {
         if (abscissa > 0) out.push_back(binary_real(at, abscissa, big));
         at += abscissa;
-        for (size_t k = 0; k < ordinates; ++k, at += size) out.push_back(binary_real(at, size, big));
+        for (size_t k = 0; k < ordinates; ++k, at += size)
+          out.push_back(binary_real(at, size, big));
       }
       at_ = end;
       return out;

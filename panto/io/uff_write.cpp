@@ -47,7 +47,8 @@ void add_units(std::string& out) {
   std::string description = u.description;
   description.resize(20, ' ');
   out += fmt::format("{:10}{}{:10}\n", u.code, description, u.temperature_mode);
-  out += d25(u.length) + d25(u.force) + d25(u.temperature) + "\n" + d25(u.temperature_offset) + "\n";
+  out +=
+      d25(u.length) + d25(u.force) + d25(u.temperature) + "\n" + d25(u.temperature_offset) + "\n";
   end(out);
 }
 
@@ -55,9 +56,9 @@ void add_nodes(std::string& out, const std::vector<Node>& nodes) {
   if (nodes.empty()) return;
   begin(out, 15);
   for (const Node& n : nodes)
-    out += fmt::format("{:10}{:10}{:10}{:10}{:13.5E}{:13.5E}{:13.5E}\n", n.label,
-                       n.definition_system, n.displacement_system, n.color, n.position.x(),
-                       n.position.y(), n.position.z());
+    out +=
+        fmt::format("{:10}{:10}{:10}{:10}{:13.5E}{:13.5E}{:13.5E}\n", n.label, n.definition_system,
+                    n.displacement_system, n.color, n.position.x(), n.position.y(), n.position.z());
   end(out);
 }
 
@@ -106,9 +107,9 @@ void add_shape(std::string& out, const Shape& s) {
 }
 
 void add_axis(std::string& out, const Axis& a) {
-  out += fmt::format("{:10}{:5}{:5}{:5} {} {}\n", a.specific_type, a.length_exponent,
-                     a.force_exponent, a.temperature_exponent, fixed(a.label, 20),
-                     fixed(a.unit, 20));
+  out +=
+      fmt::format("{:10}{:5}{:5}{:5} {} {}\n", a.specific_type, a.length_exponent, a.force_exponent,
+                  a.temperature_exponent, fixed(a.label, 20), fixed(a.unit, 20));
 }
 
 void add_binary(std::string& out, double value, bool big) {
@@ -128,9 +129,8 @@ void add_function(std::string& out, const Function& f, Format format) {
   out += "\n";
   lines(out, f.id);
   out += fmt::format("{:5}{:10}{:5}{:10} {}{:10}{:4} {}{:10}{:4}\n", f.type, f.number, f.version,
-                     f.load_case, fixed(f.response_name, 10), f.response_node,
-                     f.response_direction, fixed(f.reference_name, 10), f.reference_node,
-                     f.reference_direction);
+                     f.load_case, fixed(f.response_name, 10), f.response_node, f.response_direction,
+                     fixed(f.reference_name, 10), f.reference_node, f.reference_direction);
   const double first = f.even && n > 0 ? f.x(0) : 0;
   const double step =
       f.even && n > 1 ? (f.x(f.x.size() - 1) - f.x(0)) / static_cast<double>(n - 1) : 0;

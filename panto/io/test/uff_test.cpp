@@ -2,101 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
 
 #include "tests/temporary_folder.hpp"
 
 namespace panto::uff {
 namespace {
 
-// A file as programs of modal testing write it: header, units of foot and pound-force, nodes, a trace, a mode, functions of several kinds. Columns, widths and the units
-// are those of the published definitions (dataset 164 is their example).
-const char* const kForeign =
-    "    -1\n"
-    "   151\n"
-    "frame of a bicycle\n"
-    "NONE\n"
-    "Test program 4.2\n"
-    "11-Oct-17 09:34:21\n"
-    "11-Oct-17 09:34:21\n"
-    "Test program 4.2\n"
-    "17-Oct-17 13:50:13\n"
-    "    -1\n"
-    "    -1                                                                          \n"
-    "   164                                                                          \n"
-    "         2Foot (pound f)               2\n"
-    "  3.28083989501312334D+00  2.24808943099710480D-01  1.79999999999999999D+00\n"
-    "  4.59670000000000002D+02\n"
-    "    -1\n"
-    "    -1\n"
-    "    15\n"
-    "         1         0         1         8  3.28084E+00 -9.50000e-01  0.00000e+00\n"
-    "         7         0         0        11  0.00000E+00  0.00000E+00  6.56168D+00\n"
-    "    -1\n"
-    "    -1\n"
-    "    18\n"
-    "         1         0         0         8         1\n"
-    "SYS1\n"
-    "    -1\n"
-    "    -1\n"
-    "    82\n"
-    "         1         9         8\n"
-    "Massif\n"
-    "         2         5         6         3         4         1         2         3\n"
-    "         0\n"
-    "    -1\n"
-    "    -1\n"
-    "    55\n"
-    "NONE\nNONE\nNONE\nNONE\nNONE\n"
-    "         1         3         2         8         5         3\n"
-    "         2         6         1         4\n"
-    " -1.00000E+00  1.00000E+02  1.00000E+00  0.00000E+00  1.00000E+00  0.00000E+00\n"
-    "         1\n"
-    "  3.28084E+00  0.00000E+00  0.00000E+00-3.28084E+00  0.00000E+00  0.00000E+00\n"
-    "    -1\n"
-    "    -1\n"
-    "    58                                                                          \n"
-    "FRF of the frame                                                                \n"
-    "    -1\n"
-    "18-Apr-16 13:49:58\n"
-    "NONE\n"
-    "NONE\n"
-    "    4         0    0         0 Frame              1   3 NONE               7  -2\n"
-    "         5         5         1  1.00000E+01  5.00000E-01  0.00000E+00\n"
-    "        18    0    0    0 Frequency            Hz                  \n"
-    "        12    0    0    0 Acceleration         ft/s^2              \n"
-    "        13    0    0    0 Force                lbf                 \n"
-    "         0    0    0    0 NONE                 NONE                \n"
-    "  1.45939E+01 -1.72957E-02 -1.66101E-02-1.61988E-02 -1.68925E-02 -1.53669E-02\n"
-    " -1.44522E-02 -1.56589E-02 -1.65244E-02 -1.59448E-02\n"
-    "    -1\n"
-    "    -1\n"
-    "    58\n"
-    "uneven double complex\nNONE\nNONE\nNONE\nNONE\n"
-    "    4         0    0         0 NONE               1   1 NONE               7  -2\n"
-    "         6         2         0  0.00000E+00  0.00000E+00  0.00000E+00\n"
-    "        18    0    0    0 Frequency            Hz                  \n"
-    "         1    1    0    0 anything             ft                  \n"
-    "         1    0    1    0 anything             lbf                 \n"
-    "         0    0    0    0 NONE                 NONE                \n"
-    "  1.00000E+00  1.000000000000E+00  2.000000000000E+00\n"
-    "  3.50000E+00  3.000000000000E+00 -4.000000000000E+00\n"
-    "    -1\n"
-    "    -1\n"
-    "    58\n"
-    "time history\nNONE\nNONE\nNONE\nNONE\n"
-    "    1         0    0         0 Mic 01             0   1 NONE               0   0\n"
-    "         4         3         0  0.00000E+00  0.00000E+00  0.00000E+00\n"
-    "        17    0    0    0 time                 s                   \n"
-    "         0    0    0    0 NONE                 NONE                \n"
-    "         0    0    0    0 NONE                 NONE                \n"
-    "         0    0    0    0 NONE                 NONE                \n"
-    "  0.00000E+00  1.000000000000E+00  1.00000E-01 -1.000000000000E+00\n"
-    "  2.00000E-01  5.000000000000E-01\n"
-    "    -1\n";
+// A file as programs of modal testing write it: header, units of foot and pound-force, nodes, a trace, a mode, functions of several kinds. Columns, widths and the
+// units are those of the published definitions (dataset 164 is their example).
+std::string foreign() {
+  std::stringstream out;
+  out << std::ifstream(PANTO_SOURCE_DIR "/panto/io/test/foreign.uff", std::ios::binary).rdbuf();
+  return out.str();
+}
 
 TEST(Uff, AFileOfAnotherProgramIsReadInSiUnits) {
-  const auto file = parse(kForeign, "a.uff");
+  const auto file = parse(foreign(), "a.uff");
   ASSERT_TRUE(file.ok()) << file.diagnostics().text();
   EXPECT_EQ(file.diagnostics().text(),
             "a.uff: warning[W0955]: datasets that are not read here: 18; directions are taken "
@@ -115,7 +41,7 @@ TEST(Uff, AFileOfAnotherProgramIsReadInSiUnits) {
 }
 
 TEST(Uff, FunctionsKeepTheirPointsAndAreInSiUnits) {
-  const auto file = parse(kForeign, "a.uff");
+  const auto file = parse(foreign(), "a.uff");
   ASSERT_TRUE(file.ok()) << file.diagnostics().text();
   ASSERT_EQ(file->functions.size(), 3U);
   const Function& f = file->functions[0];
@@ -155,7 +81,8 @@ Function example() {
     f.y(i) = std::complex<double>(std::sqrt(i + 2.0), -std::exp(5.0 * i - 10)) / 3.0;
   // Bytes of an end mark within binary numbers.
   std::uint64_t mark = 0;
-  for (const char c : {'\n', ' ', ' ', ' ', ' ', '-', '1', '\n'}) mark = mark << 8U | static_cast<unsigned char>(c);
+  for (const char c : {'\n', ' ', ' ', ' ', ' ', '-', '1', '\n'})
+    mark = mark << 8U | static_cast<unsigned char>(c);
   f.y(3) = {std::bit_cast<double>(mark), std::bit_cast<double>(__builtin_bswap64(mark))};
   return f;
 }
@@ -217,7 +144,8 @@ TEST(Uff, NodesTracesAndShapesReadBack) {
   File file;
   file.header = Header{"m", "d", "c", "w"};
   file.nodes = {{.label = 4, .color = 2, .position = {0.125, -2, 3e-4}}};
-  file.traces = {{.number = 1, .color = 3, .name = "beam", .nodes = {1, 2, 3, 4, 5, 6, 7, 8, 0, 9}}};
+  file.traces = {
+      {.number = 1, .color = 3, .name = "beam", .nodes = {1, 2, 3, 4, 5, 6, 7, 8, 0, 9}}};
   Shape s;
   s.is_complex = true;
   s.analysis_type = 3;
@@ -243,7 +171,7 @@ TEST(Uff, NodesTracesAndShapesReadBack) {
 }
 
 TEST(Uff, LineEndsOfWindowsAreUnderstood) {
-  std::string text = kForeign;
+  std::string text = foreign();
   for (size_t p = 0; (p = text.find('\n', p)) != std::string::npos; p += 2) text.insert(p, "\r");
   const auto file = parse(text, "a.uff");
   ASSERT_TRUE(file.ok()) << file.diagnostics().text();
