@@ -93,10 +93,14 @@ class Numbering {
 
 std::optional<Motion> motion_of(int specific_type) {
   switch (specific_type) {
-    case 8: return Motion::kDisplacement;
-    case 11: return Motion::kVelocity;
-    case 12: return Motion::kAcceleration;
-    default: return std::nullopt;
+    case 8:
+      return Motion::kDisplacement;
+    case 11:
+      return Motion::kVelocity;
+    case 12:
+      return Motion::kAcceleration;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -112,7 +116,10 @@ bool fits_six_digits(const Eigen::VectorXd& x) {
 }
 
 uff::Header header() {
-  return {.model = "pantograph", .description = "", .creator = "pantograph", .written_by = "pantograph"};
+  return {.model = "pantograph",
+          .description = "",
+          .creator = "pantograph",
+          .written_by = "pantograph"};
 }
 
 }  // namespace
@@ -129,8 +136,8 @@ bool parse_point(std::string_view text, MeasuredPoint& point) {
   if (colon == std::string_view::npos || colon == 0) return false;
   point.frame = text.substr(0, colon);
   const std::string direction(text.substr(colon + 1));
-  const std::string_view axis =
-      std::string_view(direction).substr(direction.starts_with('-') || direction.starts_with('+') ? 1 : 0);
+  const std::string_view axis = std::string_view(direction).substr(
+      direction.starts_with('-') || direction.starts_with('+') ? 1 : 0);
   if (axis.size() == 1 && axis[0] >= 'x' && axis[0] <= 'z') {
     point.direction = direction_of((axis[0] - 'x' + 1) * (direction.starts_with('-') ? -1 : 1));
     return true;
@@ -173,9 +180,10 @@ Result<FrequencyData> frequency_data(const uff::File& file, const FrameOfNode& f
     if (first == nullptr) first = &f;
     if (f.x.size() != first->x.size() ||
         (f.x - first->x).cwiseAbs().maxCoeff() > 1e-5 * std::abs(first->x(first->x.size() - 1))) {
-      d.error(956, f.loc,
-              fmt::format("the frequencies of this function are not those of the first one (line {})",
-                          first->loc.line));
+      d.error(
+          956, f.loc,
+          fmt::format("the frequencies of this function are not those of the first one (line {})",
+                      first->loc.line));
       continue;
     }
     if (!f.y.allFinite()) {
@@ -269,7 +277,8 @@ Result<uff::File> uff_of(const FrequencyData& data, const PositionOfFrame& posit
       f.reference_direction = axis_of(excitation.direction);
       f.even = even;
       f.abscissa = {.specific_type = 18, .label = "Frequency", .unit = "Hz"};
-      f.numerator = {.specific_type = motion.specific_type, .label = motion.label, .unit = motion.unit};
+      f.numerator = {
+          .specific_type = motion.specific_type, .label = motion.label, .unit = motion.unit};
       f.denominator = {.specific_type = 13, .label = "Excitation force", .unit = "N"};
       f.x = data.frequency_hz;
       f.y = data.h.col(k);
@@ -358,10 +367,11 @@ Result<ModalTest> modal_test(const uff::File& file, const FrameOfNode& frames) {
     }
     std::vector<Entry> entries;
     for (size_t i = 0; i < s.nodes.size(); ++i)
-      for (int axis = 0; axis < static_cast<int>(std::min<Eigen::Index>(3, s.values.cols())); ++axis) {
+      for (int axis = 0; axis < static_cast<int>(std::min<Eigen::Index>(3, s.values.cols()));
+           ++axis) {
         const std::complex<double> value = s.values(static_cast<Eigen::Index>(i), axis);
-        const bool moves = std::any_of(
-            file.shapes.begin(), file.shapes.end(), [&](const uff::Shape& other) {
+        const bool moves =
+            std::any_of(file.shapes.begin(), file.shapes.end(), [&](const uff::Shape& other) {
               const auto at = std::find(other.nodes.begin(), other.nodes.end(), s.nodes[i]);
               return at != other.nodes.end() && axis < other.values.cols() &&
                      other.values(at - other.nodes.begin(), axis) != 0.0;
