@@ -160,12 +160,12 @@ class Identifier {
       return;
     }
     PoseTarget target{std::move(*map), {}, {}};
-    std::vector<MeasuredMode> modes = pose.modes;
+    std::vector<MeasuredFrequency> modes = pose.modes;
     if (!study_.simulate.empty() && modes.empty())
       modes.resize(static_cast<size_t>(target.map.modes()));
     find_outputs(pose, modes, target);
     for (size_t i = 0; i < modes.size(); ++i) {
-      const MeasuredMode& m = modes[i];
+      const MeasuredFrequency& m = modes[i];
       ModeTarget t;
       t.hz = m.frequency_hz;
       t.mode = m.mode >= 0 ? m.mode : static_cast<int>(i);
@@ -216,11 +216,11 @@ class Identifier {
                                pose.name, shaped, target.map.modes()));
   }
 
-  void find_outputs(const MeasuredPose& pose, const std::vector<MeasuredMode>& modes,
+  void find_outputs(const MeasuredPose& pose, const std::vector<MeasuredFrequency>& modes,
                     PoseTarget& target) {
     std::vector<std::string> known;
     for (const Output& o : model_.outputs) known.push_back(o.name);
-    for (const MeasuredMode& m : modes)
+    for (const MeasuredFrequency& m : modes)
       for (const auto& [name, value] : m.shape) {
         const int output = find_output(model_, name);
         if (output < 0)

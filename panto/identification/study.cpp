@@ -35,8 +35,8 @@ void read_unknowns(const Node& node, Diagnostics& d, IdentifyStudy& out) {
 }
 
 // One number for all modes, or one per mode.
-void spread(const StudyReader& r, const char* key, const Dim& dim, std::vector<MeasuredMode>& modes,
-            double MeasuredMode::*field) {
+void spread(const StudyReader& r, const char* key, const Dim& dim,
+            std::vector<MeasuredFrequency>& modes, double MeasuredFrequency::*field) {
   const Node* node = r.find(key);
   if (node == nullptr) return;
   const auto positive = [&](const Node& item, double& value) {
@@ -46,7 +46,7 @@ void spread(const StudyReader& r, const char* key, const Dim& dim, std::vector<M
   if (node->array() == nullptr) {
     double value = 0;
     positive(*node, value);
-    for (MeasuredMode& m : modes) m.*field = value;
+    for (MeasuredFrequency& m : modes) m.*field = value;
     return;
   }
   if (node->array()->size() != modes.size()) {
@@ -82,7 +82,7 @@ MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnost
     int count = 0;
     r.whole("count", 1, count);
     pose.modes.resize(static_cast<size_t>(count));  // 0: as many as the model has
-    for (MeasuredMode& m : pose.modes) m.loc = pose.loc;
+    for (MeasuredFrequency& m : pose.modes) m.loc = pose.loc;
     for (const char* key : {"frequencies", "sigma", "modes", "damping", "damping_sigma", "shapes"})
       if (r.find(key) != nullptr)
         r.error(115, r.find(key)->key_loc,
@@ -98,16 +98,16 @@ MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnost
     return pose;
   }
   for (const Node& item : *list) {
-    MeasuredMode m;
+    MeasuredFrequency m;
     m.loc = item.loc;
     if (r.quantity(item, "frequencies", &dim::kFrequency, m.frequency_hz) && !(m.frequency_hz > 0))
       r.error(710, item.loc,
               fmt::format("frequency {} Hz: a measured frequency is positive", m.frequency_hz));
     pose.modes.push_back(std::move(m));
   }
-  spread(r, "sigma", dim::kFrequency, pose.modes, &MeasuredMode::sigma_hz);
-  spread(r, "damping", dim::kNone, pose.modes, &MeasuredMode::damping);
-  spread(r, "damping_sigma", dim::kNone, pose.modes, &MeasuredMode::damping_sigma);
+  spread(r, "sigma", dim::kFrequency, pose.modes, &MeasuredFrequency::sigma_hz);
+  spread(r, "damping", dim::kNone, pose.modes, &MeasuredFrequency::damping);
+  spread(r, "damping_sigma", dim::kNone, pose.modes, &MeasuredFrequency::damping_sigma);
   const auto per_mode = [&](const char* key, const char* of) -> const Node::Array* {
     const Node::Array* values = r.list(key, of);
     if (values == nullptr || values->size() == pose.modes.size()) return values;

@@ -20,7 +20,7 @@ struct UnknownParameter {
   Loc loc{};
 };
 
-struct MeasuredMode {
+struct MeasuredFrequency {
   double frequency_hz = 0;
   double sigma_hz = 0;  // standard deviation; 0: not known
   int mode = -1;        // of the model, from 0; -1: by its place in the list, or by its shape
@@ -34,7 +34,7 @@ struct MeasuredPose {
   std::string name;
   std::vector<PoseValue> at;
   Operation operation = Operation::kHere;
-  std::vector<MeasuredMode> modes;
+  std::vector<MeasuredFrequency> modes;
   Loc loc{};
 };
 

@@ -62,6 +62,7 @@ inline constexpr const char* kEstimateFormat = "pantograph estimates";
 inline constexpr int kEstimateFormatVersion = 1;
 inline constexpr const char* kTwinFormat = "pantograph twin study";
 inline constexpr int kTwinFormatVersion = 1;
+inline constexpr const char* kTableFormat = "pantograph table";
 inline constexpr const char* kLinearFormat = "pantograph linear trajectory";
 inline constexpr int kLinearFormatVersion = 1;
 

@@ -310,4 +310,36 @@ Result<Run> read(std::string& bytes, const std::string& path) {
   return {std::move(run), notes};
 }
 
+Result<SeriesTable> read_table(std::string& bytes, const std::string& path) {
+  const Silence silence;
+  Diagnostics notes;
+  const Loc loc{path, 0, 0};
+  Reader file(bytes);
+  SeriesTable table;
+  if (file.ok()) {
+    for (const std::string& link : Reader::members(file.root())) {
+      std::optional<Series> s = file.series(file.root(), link.c_str());
+      if (!s) continue;
+      if (!table.columns.empty() && s->values.size() != table.rows()) {
+        file.lose(link.c_str());
+        continue;
+      }
+      table.columns.push_back({std::move(s->name), std::move(s->unit), std::move(s->values)});
+    }
+    const std::string comments = Reader::text_attribute(file.root(), "comments").value_or("");
+    size_t start = 0;
+    for (size_t end; (end = comments.find('\n', start)) != std::string::npos; start = end + 1)
+      table.comments.push_back(comments.substr(start, end - start));
+  }
+  std::string lost;
+  for (const std::string& name : file.lost()) lost += (lost.empty() ? "; lost: " : ", ") + name;
+  if (!file.ok() || !lost.empty() || table.rows() == 0) {
+    notes.error(627, loc,
+                fmt::format("{}: expected series of one length{}",
+                            file.truncated() ? "is truncated" : "holds no table", lost));
+    return notes;
+  }
+  return table;
+}
+
 }  // namespace panto::hdf5

@@ -417,4 +417,14 @@ std::string write(const LinearTrajectory& along, const std::string& model,
   return written(path, [&](Writer& file) { write_all(along, model, file, storage); });
 }
 
+std::string write(const SeriesTable& table, const std::string& path) {
+  return written(path, [&](Writer& file) {
+    attribute(file.root(), "format", kTableFormat);
+    std::string comments;
+    for (const std::string& comment : table.comments) comments += comment + "\n";
+    attribute(file.root(), "comments", comments);
+    for (const SeriesColumn& c : table.columns) file.series(file.root(), c.name, c.unit, c.values);
+  });
+}
+
 }  // namespace panto::hdf5

@@ -150,7 +150,7 @@ force = [{ name = "s", type = "joint_spring", on = "x", stiffness = "k", damping
   study.parameters[0].name = "k";
   study.parameters[1].name = "c";
   study.poses.resize(1);
-  MeasuredMode m;
+  MeasuredFrequency m;
   m.frequency_hz = 10 / (2 * M_PI);
   m.sigma_hz = 0.01;
   m.damping = 0.1;

@@ -68,7 +68,7 @@ Result<Identification> identified(const Loaded& loaded, const std::vector<Measur
     const auto hz = frequencies(loaded, {0, p.at[0].value, p.at[1].value}, {21.1, 13.9, 5.77});
     if (!hz.ok()) return hz.diagnostics();
     for (const double f : *hz) {
-      MeasuredMode m;
+      MeasuredFrequency m;
       m.frequency_hz = f;
       m.sigma_hz = 1;
       p.modes.push_back(m);

@@ -1,0 +1,426 @@
+#include "panto/updating/ema.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "panto/updating/pole_residue.hpp"
+#include "panto/updating/poly_reference.hpp"
+
+namespace panto {
+namespace {
+
+using Complex = std::complex<double>;
+using Eigen::Index;
+using Eigen::MatrixXcd;
+using Eigen::VectorXcd;
+using Eigen::VectorXd;
+
+constexpr int kMostReferences = 4;
+// Of the responses' energy that the references must carry before more of them are taken.
+constexpr double kCarried = 0.999;
+// Residues of a chance pole have a mean square near their variance; those of a mode stand out.
+constexpr double kLeastSignificance = 4;
+
+double frequency(Complex s) { return std::abs(s) / (2 * std::numbers::pi); }
+double damping_ratio(Complex s) { return -s.real() / std::abs(s); }
+
+// The lines of the band and the pairs that form a complete grid.
+struct Grid {
+  std::vector<size_t> responses, excitations;
+  VectorXd frequency_hz;
+  MatrixXcd h;
+};
+
+Result<Grid> complete_grid(const FrequencyData& data, const EmaOptions& o) {
+  Diagnostics d;
+  Grid g;
+  std::vector<size_t> left_out;
+  for (size_t e = 0; e < data.excitations.size(); ++e) g.excitations.push_back(e);
+  for (size_t r = 0; r < data.responses.size(); ++r) {
+    const bool all = std::all_of(g.excitations.begin(), g.excitations.end(), [&](size_t e) {
+      return data.h.rows() > 0 && !std::isnan(data.h(0, data.pair(r, e)).real());
+    });
+    (all ? g.responses : left_out).push_back(r);
+  }
+  if (g.responses.empty() || g.excitations.empty()) {
+    d.error(958, {},
+            "no response was measured for every excitation: analyse the excitations one by one, or "
+            "measure the missing pairs");
+    return d;
+  }
+  if (!left_out.empty()) {
+    std::string names;
+    for (const size_t r : left_out)
+      names += (names.empty() ? "\"" : ", \"") + data.responses[r].frame + "\"";
+    d.warning(961, {},
+              fmt::format("responses that were not measured for every excitation are left out: {}",
+                          names));
+  }
+  const double to = o.to_hz > 0 ? o.to_hz : std::numeric_limits<double>::infinity();
+  std::vector<Index> lines;
+  for (Index i = 0; i < data.frequency_hz.size(); ++i)
+    // At 0 Hz the residual terms are not defined.
+    if (data.frequency_hz(i) > 0 && data.frequency_hz(i) >= o.from_hz && data.frequency_hz(i) <= to)
+      lines.push_back(i);
+  const auto least = static_cast<size_t>(std::max(8, 2 * o.max_order + 2));
+  if (lines.size() < least) {
+    d.error(958, {},
+            fmt::format("{} lines between {} and {} Hz are too few for the order {}: at least {} are "
+                        "needed; widen the band or lower the order",
+                        lines.size(), o.from_hz, to, o.max_order, least));
+    return d;
+  }
+  g.frequency_hz = data.frequency_hz(lines);
+  g.h.resize(g.frequency_hz.size(),
+             static_cast<Index>(g.responses.size() * g.excitations.size()));
+  for (size_t e = 0; e < g.excitations.size(); ++e)
+    for (size_t r = 0; r < g.responses.size(); ++r)
+      g.h.col(static_cast<Index>(e * g.responses.size() + r)) =
+          data.h.col(data.pair(g.responses[r], g.excitations[e]))(lines);
+  if (!g.h.allFinite()) {
+    d.error(958, {}, "a response has values that are no numbers");
+    return d;
+  }
+  return {std::move(g), d};
+}
+
+// Responses as outputs x references with as few references as carry them: the smaller side of the grid, combined by its principal vectors (EMA-2).
+struct Compressed {
+  MatrixXcd h;
+  int outputs = 0, references = 0;
+  Eigen::MatrixXd combine;  // side x references
+  bool of_excitations = true;
+};
+
+Compressed compress(const Grid& g, int wanted) {
+  const auto responses = static_cast<Index>(g.responses.size()),
+             excitations = static_cast<Index>(g.excitations.size());
+  Compressed c;
+  c.of_excitations = excitations <= responses;
+  const Index side = c.of_excitations ? excitations : responses,
+              other = c.of_excitations ? responses : excitations;
+  const auto column = [&](Index o, Index r) {
+    return c.of_excitations ? r * responses + o : o * responses + r;
+  };
+  // Every output counts alike.
+  MatrixXcd scaled(g.h.rows(), g.h.cols());
+  for (Index o = 0; o < other; ++o) {
+    double size = 0;
+    for (Index r = 0; r < side; ++r) size += g.h.col(column(o, r)).squaredNorm();
+    const double factor = size > 0 ? 1 / std::sqrt(size) : 0;
+    for (Index r = 0; r < side; ++r) scaled.col(r * other + o) = factor * g.h.col(column(o, r));
+  }
+  Eigen::MatrixXd energy(side, side);
+  for (Index i = 0; i < side; ++i)
+    for (Index j = 0; j <= i; ++j)
+      energy(i, j) = energy(j, i) = (scaled.middleCols(i * other, other).conjugate().array() *
+                                     scaled.middleCols(j * other, other).array())
+                                        .real()
+                                        .sum();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(energy);
+  const VectorXd values = eigen.eigenvalues().reverse();
+  Index count = std::min<Index>(side, wanted);
+  if (wanted <= 0) {
+    double carried = 0;
+    for (count = 0; count < std::min<Index>(side, kMostReferences) &&
+                    carried < kCarried * values.sum();
+         ++count)
+      carried += values(count);
+    count = std::max<Index>(count, 1);
+  }
+  c.combine = eigen.eigenvectors().rowwise().reverse().leftCols(count);
+  c.outputs = static_cast<int>(other);
+  c.references = static_cast<int>(count);
+  c.h = MatrixXcd::Zero(g.h.rows(), other * count);
+  for (Index k = 0; k < count; ++k)
+    for (Index r = 0; r < side; ++r)
+      c.h.middleCols(k * other, other) += c.combine(r, k) * scaled.middleCols(r * other, other);
+  return c;
+}
+
+struct Candidate {
+  int order = 0;
+  Complex s;
+  VectorXcd participation;
+  Stability stability = Stability::kNew;
+};
+
+// Each pole against the nearest of the order before.
+void judge(std::vector<Candidate>& poles, const EmaOptions& o) {
+  size_t before = 0, begin = 0;
+  for (size_t i = 0; i < poles.size(); ++i) {
+    if (poles[i].order != poles[begin].order) {
+      before = begin;
+      begin = i;
+    }
+    if (begin == before || poles[before].order != poles[begin].order - 1) continue;
+    Candidate& p = poles[i];
+    for (size_t j = before; j < begin; ++j) {
+      const Candidate& q = poles[j];
+      const double f = frequency(p.s), z = damping_ratio(p.s);
+      Stability s = Stability::kNew;
+      if (std::abs(frequency(q.s) - f) < o.frequency_tolerance * f) {
+        s = Stability::kFrequency;
+        if (std::abs(damping_ratio(q.s) - z) < o.damping_tolerance * z) {
+          s = Stability::kDamping;
+          if (modal_assurance(p.participation, q.participation) > o.participation_mac)
+            s = Stability::kFull;
+        }
+      }
+      p.stability = std::max(p.stability, s);
+    }
+  }
+}
+
+struct Cluster {
+  std::vector<size_t> members;
+  Complex s;
+  VectorXcd participation;
+};
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// Stable poles of one mode lie together over many orders: each joins the cluster nearest in frequency and participation, one per order (EMA-8).
+std::vector<Cluster> clusters_of(const std::vector<Candidate>& poles, const EmaOptions& o) {
+  std::vector<Cluster> clusters;
+  for (size_t i = poles.size(); i-- > 0;) {  // from the highest order, the best resolved one
+    const Candidate& p = poles[i];
+    if (p.stability != Stability::kFull) continue;
+    Cluster* nearest = nullptr;
+    double least = std::max(o.frequency_tolerance * frequency(p.s), 0.0);
+    for (Cluster& c : clusters) {
+      const Candidate& last = poles[c.members.back()];
+      if (last.order == p.order) continue;
+      const double distance = std::abs(frequency(c.s) - frequency(p.s));
+      if (distance < least &&
+          modal_assurance(c.participation, p.participation) > o.participation_mac - 0.15) {
+        least = distance;
+        nearest = &c;
+      }
+    }
+    if (nearest == nullptr) {
+      clusters.push_back({{i}, p.s, p.participation});
+      continue;
+    }
+    nearest->members.push_back(i);
+  }
+  for (Cluster& c : clusters) {
+    std::vector<double> re, im;
+    for (const size_t i : c.members) {
+      re.push_back(poles[i].s.real());
+      im.push_back(poles[i].s.imag());
+    }
+    c.s = {median(re), median(im)};
+  }
+  return clusters;
+}
+
+// Half a dozen bandwidths apart, the residues of two modes are told apart by the lines alone.
+std::vector<bool> close_poles(const VectorXcd& poles) {
+  std::vector<bool> close(static_cast<size_t>(poles.size()), false);
+  for (Index i = 0; i < poles.size(); ++i)
+    for (Index j = 0; j < i; ++j)
+      if (std::abs(poles(i) - poles(j)) < 2 * std::max(-poles(i).real(), -poles(j).real()))
+        close[static_cast<size_t>(i)] = close[static_cast<size_t>(j)] = true;
+  return close;
+}
+
+void describe_complexity(EmaMode& m) {
+  const VectorXd re = m.shape.real(), im = m.shape.imag();
+  const double xx = re.squaredNorm(), yy = im.squaredNorm(), xy = re.dot(im);
+  const double total = (xx + yy) * (xx + yy);
+  m.mpc = total > 0 ? ((xx - yy) * (xx - yy) + 4 * xy * xy) / total : 1;
+  // The straight line through the shape in the complex plane: angle ½ atan2(2 xy, xx - yy).
+  const double angle = 0.5 * std::atan2(2 * xy, xx - yy);
+  double deviation = 0, weight = 0;
+  for (Index i = 0; i < re.size(); ++i) {
+    const double size = std::abs(m.shape(i));
+    if (!(size > 0)) continue;
+    const double along = std::abs(re(i) * std::cos(angle) + im(i) * std::sin(angle)) / size;
+    deviation += size * std::acos(std::min(1.0, along));
+    weight += size;
+  }
+  m.mpd = weight > 0 ? deviation / weight : 0;
+}
+
+// Largest entry 1; the participation takes the factor, so that their product stays.
+void normalise(EmaMode& m) {
+  Index largest = 0;
+  m.shape.cwiseAbs().maxCoeff(&largest);
+  const Complex factor = m.shape(largest);
+  if (!(std::abs(factor) > 0)) return;
+  m.shape /= factor;
+  m.shape_sigma /= std::abs(factor);
+  m.participation *= factor;
+}
+
+}  // namespace
+
+double modal_assurance(const VectorXcd& a, const VectorXcd& b) {
+  const double aa = a.squaredNorm(), bb = b.squaredNorm();
+  return aa > 0 && bb > 0 ? std::norm(a.dot(b)) / (aa * bb) : 0;
+}
+
+Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
+  Result<Grid> found = complete_grid(data, o);
+  if (!found) return found.diagnostics();
+  Diagnostics d = found.diagnostics();
+  Grid& g = *found;
+  Ema out;
+  for (const size_t r : g.responses) out.responses.push_back(data.responses[r]);
+  for (const size_t e : g.excitations) out.excitations.push_back(data.excitations[e]);
+  const Compressed c = compress(g, o.references);
+  out.references = c.references;
+  const auto report = [&](double fraction) {
+    if (o.progress && !o.progress(fraction)) out.complete = false;
+    return out.complete;
+  };
+  report(0);
+
+  // The diagram.
+  std::vector<Candidate> poles;
+  for (const OrderPole& p :
+       poly_reference_poles(g.frequency_hz, c.h, c.outputs, c.references, o.max_order)) {
+    const Complex s = p.s + data.window_decay;
+    if (!(s.real() < 0) || damping_ratio(s) > o.max_damping) continue;
+    poles.push_back({p.order, s, p.participation, Stability::kNew});
+  }
+  judge(poles, o);
+  for (const Candidate& p : poles)
+    out.diagram.push_back({p.order, frequency(p.s), damping_ratio(p.s), p.stability});
+  report(0.7);
+
+  // Selection.
+  std::vector<Cluster> clusters = clusters_of(poles, o);
+  std::vector<Cluster> chosen;
+  if (o.select_hz.empty()) {
+    const auto least = static_cast<size_t>(std::max(3, o.max_order / 4));
+    for (const Cluster& cluster : clusters)
+      if (cluster.members.size() >= least) chosen.push_back(cluster);
+    if (chosen.empty())
+      d.error(960, {},
+              fmt::format("no pole is stable over {} orders: raise the order, narrow the band, or "
+                          "select poles of the diagram by their frequencies",
+                          least));
+  } else {
+    for (const double f : o.select_hz) {
+      // Of all poles within the tolerance the cluster with most members; else the nearest pole.
+      const Cluster* best = nullptr;
+      for (const Cluster& cluster : clusters)
+        if (std::abs(frequency(cluster.s) - f) <= 2 * o.frequency_tolerance * f &&
+            (best == nullptr || cluster.members.size() > best->members.size()))
+          best = &cluster;
+      if (best == nullptr)
+        d.error(960, {}, fmt::format("no stable pole near {} Hz", f));
+      else
+        chosen.push_back(*best);
+    }
+  }
+  if (!d.ok()) return d;
+  std::sort(chosen.begin(), chosen.end(), [](const Cluster& a, const Cluster& b) {
+    return frequency(a.s) < frequency(b.s);
+  });
+
+  const PoleResidueModel model(g.frequency_hz, static_cast<int>(data.motion), data.window_decay);
+  RefinedPoles refined;
+  for (;;) {
+    VectorXcd start(static_cast<Index>(chosen.size()));
+    for (Index k = 0; k < start.size(); ++k) start(k) = chosen[static_cast<size_t>(k)].s;
+    refined = refine_poles(model, g.h, start, close_poles(start), o.refine);
+    if (!o.select_hz.empty() || chosen.size() < 2) break;
+    // The least significant one goes first: others may gain by that.
+    Index weakest = 0;
+    if (refined.significance.minCoeff(&weakest) >= kLeastSignificance) break;
+    chosen.erase(chosen.begin() + weakest);
+  }
+  report(0.9);
+
+  const auto responses = static_cast<int>(g.responses.size()),
+             excitations = static_cast<int>(g.excitations.size());
+  const Index n = refined.poles.size();
+  MatrixXcd given = MatrixXcd::Zero(excitations, n);
+  std::vector<bool> close = close_poles(refined.poles);
+  for (Index k = 0; k < n; ++k)
+    if (c.of_excitations)
+      given.col(k) = c.combine * chosen[static_cast<size_t>(k)].participation;
+    else
+      close[static_cast<size_t>(k)] = false;
+  const ShapeFit fit =
+      fit_shapes(model, g.h, responses, excitations, refined.poles, close, given);
+  for (Index k = 0; k < n; ++k) {
+    EmaMode m;
+    m.frequency_hz = frequency(refined.poles(k));
+    m.damping = damping_ratio(refined.poles(k));
+    m.frequency_sigma = refined.frequency_sigma_hz(k);
+    m.damping_sigma = refined.damping_sigma(k);
+    m.shape = fit.shapes.col(k);
+    m.shape_sigma = fit.sigma.col(k);
+    m.participation = fit.participation.col(k);
+    m.orders = static_cast<int>(chosen[static_cast<size_t>(k)].members.size());
+    m.significance = refined.significance(k);
+    normalise(m);
+    describe_complexity(m);
+    out.modes.push_back(std::move(m));
+  }
+  std::sort(out.modes.begin(), out.modes.end(), [](const EmaMode& a, const EmaMode& b) {
+    return a.frequency_hz < b.frequency_hz;
+  });
+  out.frequency_hz = g.frequency_hz;
+  out.upper = fit.upper;
+  out.lower = fit.lower;
+  out.synthesised = fit.synthesised;
+  out.measured = std::move(g.h);
+  out.sum = out.measured.cwiseAbs().rowwise().sum();
+  out.correlation.resize(out.measured.cols());
+  out.error.resize(out.measured.cols());
+  int bad = 0;
+  for (Index k = 0; k < out.measured.cols(); ++k) {
+    out.correlation(k) = modal_assurance(out.synthesised.col(k), out.measured.col(k));
+    const double size = out.measured.col(k).squaredNorm();
+    out.error(k) =
+        size > 0 ? (out.synthesised.col(k) - out.measured.col(k)).squaredNorm() / size : 0;
+    bad += out.correlation(k) < 0.8 ? 1 : 0;
+  }
+  if (bad > 0)
+    d.warning(962, {},
+              fmt::format("{} of {} responses are explained badly by the modes that were found "
+                          "(correlation below 0.8): look for missing modes, noise, or bad sensors",
+                          bad, out.correlation.size()));
+  report(1);
+  return {std::move(out), d};
+}
+
+ModalTest modal_test(const Ema& e) {
+  const bool roving = e.excitations.size() > e.responses.size();
+  ModalTest test;
+  test.points = roving ? e.excitations : e.responses;
+  for (const EmaMode& m : e.modes) {
+    MeasuredMode mode;
+    mode.frequency_hz = m.frequency_hz;
+    mode.damping = m.damping;
+    mode.frequency_sigma = m.frequency_sigma;
+    mode.damping_sigma = m.damping_sigma;
+    mode.shape = m.shape;
+    if (roving) {
+      Index largest = 0;
+      m.participation.cwiseAbs().maxCoeff(&largest);
+      mode.shape = m.participation / m.participation(largest);
+    } else {
+      mode.shape_sigma = m.shape_sigma;
+    }
+    test.modes.push_back(std::move(mode));
+  }
+  return test;
+}
+
+}  // namespace panto
