@@ -132,8 +132,8 @@ Diagnostics ParameterMatrices::probe() {
     moved = at;
     moved[i] += steps[i];
     PoseMatrices& s = slopes_[i];
-    affine_ = linearise(moved, s).ok() && s.k.rows() == size_ &&
-              near(s.c, here.c, here.c.norm()) && near(s.r, here.r, here.r.norm());
+    affine_ = linearise(moved, s).ok() && s.k.rows() == size_ && near(s.c, here.c, here.c.norm()) &&
+              near(s.r, here.r, here.r.norm());
     if (!affine_) break;
     add(s, -1, here);
     for (const auto part : {&PoseMatrices::m, &PoseMatrices::d, &PoseMatrices::k})

@@ -17,9 +17,9 @@ namespace panto {
 
 namespace {
 
-constexpr double kNone = 2e19;     // IPOPT's infinity
-constexpr double kFeasible = 1e-9; // of 1 + max|x|
-constexpr int kExchanges = 50;     // of active limits after the interior point
+constexpr double kNone = 2e19;      // IPOPT's infinity
+constexpr double kFeasible = 1e-9;  // of 1 + max|x|
+constexpr int kExchanges = 50;      // of active limits after the interior point
 
 double finite(double limit) { return std::clamp(limit, -kNone, kNone); }
 
@@ -151,7 +151,8 @@ QuadraticOptimum with(const QuadraticProgram& p, const Active& active) {
   }
   for (Eigen::Index i = 0; i < p.c.rows(); ++i)
     if (active.rows[static_cast<size_t>(i)] != 0) held.push_back(i);
-  const auto nf = static_cast<Eigen::Index>(free.size()), nh = static_cast<Eigen::Index>(held.size());
+  const auto nf = static_cast<Eigen::Index>(free.size()),
+             nh = static_cast<Eigen::Index>(held.size());
   out.row = Eigen::VectorXd::Zero(p.c.rows());
   if (nf + nh > 0) {
     Eigen::MatrixXd k = Eigen::MatrixXd::Zero(nf + nh, nf + nh);
@@ -162,8 +163,9 @@ QuadraticOptimum with(const QuadraticProgram& p, const Active& active) {
       const Eigen::Index row = held[static_cast<size_t>(r)];
       for (Eigen::Index i = 0; i < nf; ++i)
         k(nf + r, i) = k(i, nf + r) = p.c(row, free[static_cast<size_t>(i)]);
-      right(nf + r) = (active.rows[static_cast<size_t>(row)] < 0 ? p.row_low(row) : p.row_high(row)) -
-                      p.c.row(row).dot(out.x);
+      right(nf + r) =
+          (active.rows[static_cast<size_t>(row)] < 0 ? p.row_low(row) : p.row_high(row)) -
+          p.c.row(row).dot(out.x);
     }
     // Rank-revealing: H may be singular, held rows may depend on each other. One refinement.
     const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver(k);
@@ -211,7 +213,8 @@ void polish(const QuadraticProgram& p, QuadraticOptimum& best) {
         at = 1;
     };
     for (Eigen::Index i = 0; i < p.g.size(); ++i)
-      exchange(active.bounds[static_cast<size_t>(i)], next.x(i), p.low(i), p.high(i), next.bound(i));
+      exchange(active.bounds[static_cast<size_t>(i)], next.x(i), p.low(i), p.high(i),
+               next.bound(i));
     for (Eigen::Index i = 0; i < p.c.rows(); ++i)
       exchange(active.rows[static_cast<size_t>(i)], p.c.row(i).dot(next.x), p.row_low(i),
                p.row_high(i), next.row(i));
@@ -241,16 +244,17 @@ double kkt_residual(const QuadraticProgram& p, const QuadraticOptimum& at) {
 
 QuadraticOptimum minimise(const QuadraticProgram& p) {
   const Eigen::Index n = p.g.size();
-  PANTO_EXPECT(n > 0 && p.h.rows() == n && p.h.cols() == n && p.low.size() == n && p.high.size() == n,
-               "H, g and the bounds belong together");
+  PANTO_EXPECT(
+      n > 0 && p.h.rows() == n && p.h.cols() == n && p.low.size() == n && p.high.size() == n,
+      "H, g and the bounds belong together");
   PANTO_EXPECT(p.c.rows() == 0 || (p.c.cols() == n && p.row_low.size() == p.c.rows() &&
                                    p.row_high.size() == p.c.rows()),
                "each row has a lower and an upper limit");
   QuadraticOptimum none;
   none.x = p.low.cwiseMax(Eigen::VectorXd::Zero(n)).cwiseMin(p.high);
   if ((p.low.array() > p.high.array()).any()) return none;
-  const double size = std::max({p.h.cwiseAbs().maxCoeff(), p.g.cwiseAbs().maxCoeff(),
-                                std::numeric_limits<double>::min()});
+  const double size = std::max(
+      {p.h.cwiseAbs().maxCoeff(), p.g.cwiseAbs().maxCoeff(), std::numeric_limits<double>::min()});
   static std::mutex alone;
   const std::lock_guard lock(alone);
   const Ipopt::SmartPtr<Ipopt::IpoptApplication> solver = IpoptApplicationFactory();
