@@ -7,7 +7,10 @@ namespace panto::validation {
 using Rows = Result<std::vector<Row>>;
 
 namespace belotti2018 {
+Rows table3();
 Rows table4();
+Rows table4_updated();
+Rows table5();
 }  // namespace belotti2018
 namespace cepon {
 Rows figures_5_6();
@@ -57,8 +60,14 @@ Rows mechanisms();
 
 std::span<const Case> cases() {
   static constexpr std::array kCases{
+      Case{"belotti2018", "table3", "Updated parameters of the flexible manipulator",
+           belotti2018::table3},
       Case{"belotti2018", "table4", "Nominal natural frequencies of the flexible manipulator",
            belotti2018::table4},
+      Case{"belotti2018", "table4-updated", "Updated natural frequencies of the manipulator",
+           belotti2018::table4_updated},
+      Case{"belotti2018", "table5", "Rayleigh damping of the flexible manipulator",
+           belotti2018::table5},
       Case{"cepon", "fig5-6", "Which frequency tells about which joint, and the best poses",
            cepon::figures_5_6},
       Case{"cepon", "table2", "Natural frequencies of the three-link chain", cepon::table2},

@@ -3,20 +3,10 @@
 #include <cmath>
 
 #include "panto/base/contract.hpp"
+#include "panto/linear/assurance.hpp"
 #include "panto/numerics/assignment.hpp"
 
 namespace panto {
-
-Eigen::MatrixXd modal_assurance(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
-  Eigen::MatrixXd mac = (a.transpose() * b).cwiseAbs2();
-  const Eigen::VectorXd aa = a.colwise().squaredNorm(), bb = b.colwise().squaredNorm();
-  for (Eigen::Index i = 0; i < mac.rows(); ++i)
-    for (Eigen::Index j = 0; j < mac.cols(); ++j) {
-      const double norm = aa(i) * bb(j);
-      mac(i, j) = norm > 0 ? mac(i, j) / norm : 0;
-    }
-  return mac;
-}
 
 ModalFit::ModalFit(std::vector<PoseTarget> poses) : poses_(std::move(poses)) {
   PANTO_EXPECT(!poses_.empty(), "at least one pose");

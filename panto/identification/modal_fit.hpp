@@ -22,9 +22,6 @@ struct PoseTarget {
   std::vector<int> outputs;  // that shapes were measured with
 };
 
-// Modal assurance criterion (IDN-8) of the columns of a and b: |aᵀb|² / (aᵀa bᵀb).
-Eigen::MatrixXd modal_assurance(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
-
 class ModalFit {
  public:
   explicit ModalFit(std::vector<PoseTarget> poses);

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <memory>
 #include <vector>
 
-#include "panto/linear/operating_point.hpp"
+#include "panto/linear/parameter_matrices.hpp"
 
 namespace panto {
 
@@ -24,22 +23,16 @@ struct ModalSlopes {
 
 class ModalMap {
  public:
-  // Pose: q, which loops close around. Operation kHere keeps it for every θ, kEquilibrium searches the equilibrium of each θ from it.
-  // The matrices of the minimal form (LIN-2) are made at the nominal θ, at one point more per parameter and at a last one: where they turn out
-  // affine in θ (stiffnesses, dampings, masses, inertias in a fixed pose), their sums are kept and an evaluation is one small eigenproblem.
-  // Otherwise (lengths; poses that move with θ) every evaluation linearises the mechanism.
+  // As ParameterMatrices::create(): where the matrices are affine in θ an evaluation is one small eigenproblem, otherwise a linearisation.
   static Result<ModalMap> create(const Model& model, const Params& nominal, View q,
                                  std::vector<int> parameters, Operation operation);
-  ModalMap(ModalMap&&) noexcept;
-  ModalMap& operator=(ModalMap&&) noexcept;
-  ~ModalMap();
   // For another thread.
   [[nodiscard]] ModalMap clone() const;
 
-  [[nodiscard]] int modes() const { return modes_; }
-  [[nodiscard]] int parameters() const { return static_cast<int>(parameters_.size()); }
-  [[nodiscard]] bool affine() const { return affine_; }
-  [[nodiscard]] const Eigen::VectorXd& pose() const { return q_; }
+  [[nodiscard]] int modes() const { return matrices_.size(); }
+  [[nodiscard]] int parameters() const { return matrices_.parameters(); }
+  [[nodiscard]] bool affine() const { return matrices_.affine(); }
+  [[nodiscard]] const Eigen::VectorXd& pose() const { return matrices_.pose(); }
 
   // False where there are no modes at θ: the mass matrix is not positive definite, or there is no equilibrium.
   [[nodiscard]] bool evaluate(View theta, ModalValues& values, ModalSlopes* slopes = nullptr);
@@ -48,25 +41,10 @@ class ModalMap {
   [[nodiscard]] bool frequencies(const Eigen::MatrixXd& thetas, Eigen::MatrixXd& hz);
 
  private:
-  ModalMap() = default;
-  struct Matrices {
-    Eigen::MatrixXd m, d, k, c;  // LIN-2; rows of C_x that belong to z
-  };
-  [[nodiscard]] Diagnostics linearise(View theta, Matrices& out);
-  [[nodiscard]] bool matrices(View theta, Matrices& out);
-  [[nodiscard]] bool slopes_of_matrices(View theta, std::vector<Matrices>& out);
-  [[nodiscard]] Diagnostics probe();
+  explicit ModalMap(ParameterMatrices matrices) : matrices_(std::move(matrices)) {}
 
-  const Model* model_ = nullptr;
-  Params params_;
-  std::unique_ptr<Workspace> workspace_;
-  std::vector<int> parameters_;
-  Operation operation_ = Operation::kHere;
-  Eigen::VectorXd q_;
-  int modes_ = 0;
-  bool affine_ = false, constant_mass_ = false;
-  Matrices base_;                         // affine: at θ = 0
-  std::vector<Matrices> slopes_;          // affine: ∂/∂θ
+  ParameterMatrices matrices_;
+  bool constant_mass_ = false;
   std::vector<Eigen::MatrixXd> reduced_;  // constant mass: L⁻¹ K L⁻ᵀ of base and slopes
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "panto/io/atomic_file.hpp"
+#include "panto/io/beside.hpp"
 #include "panto/io/hdf5.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
@@ -11,11 +12,9 @@
 
 namespace panto {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-std::string beside(const std::string& file, const std::string& model) {
+std::string model_beside(const std::string& file, const std::string& model) {
   const fs::path candidate = fs::path(file).parent_path() / model;
   std::error_code failure;
   const bool found = fs::is_regular_file(candidate, failure) ||
@@ -23,7 +22,19 @@ std::string beside(const std::string& file, const std::string& model) {
   return found ? candidate.string() : model;
 }
 
-}  // namespace
+std::string file_beside(const std::string& file, const std::string& name) {
+  return (fs::path(file).parent_path() / name).string();
+}
+
+void append_at(const Diagnostics& from, const Node* key, Diagnostics& to) {
+  for (const Diagnostic& d : from.items()) {
+    const Loc& at = d.loc.file.empty() && key != nullptr ? key->loc : d.loc;
+    if (d.severity == Severity::kError)
+      to.error(d.id, at, d.message);
+    else
+      to.warning(d.id, at, d.message);
+  }
+}
 
 Result<LoadedStudy> load_identify_study(const ModelSpec& description) {
   Diagnostics notes;
@@ -32,15 +43,9 @@ Result<LoadedStudy> load_identify_study(const ModelSpec& description) {
   notes.append(study.diagnostics());
   if (!study) return notes;
   out.study = std::move(*study);
-  Result<Model> model = load(beside(description.file, out.study.model), out.study.set, &out.spec);
-  const Node* key = description.root.find("model");
-  for (const Diagnostic& d : model.diagnostics().items()) {
-    const Loc& at = d.loc.file.empty() && key != nullptr ? key->loc : d.loc;
-    if (d.severity == Severity::kError)
-      notes.error(d.id, at, d.message);
-    else
-      notes.warning(d.id, at, d.message);
-  }
+  Result<Model> model =
+      load(model_beside(description.file, out.study.model), out.study.set, &out.spec);
+  append_at(model.diagnostics(), description.root.find("model"), notes);
   if (!model) return notes;
   out.model = std::move(*model);
   return {std::move(out), std::move(notes)};
@@ -58,7 +63,7 @@ Result<LoadedObserveStudy> load_observe_study(const ModelSpec& description) {
   LoadedObserveStudy out;
   out.study = std::move(*study);
   out.load = [file = description.file](const std::string& name, const std::vector<Override>& set) {
-    return load(beside(file, name), set);
+    return load(model_beside(file, name), set);
   };
   return {std::move(out), study.diagnostics()};
 }

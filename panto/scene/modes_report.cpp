@@ -15,9 +15,11 @@ namespace {
 constexpr double kStep =
     1e-5;  // of a coordinate, for displacements of bodies: accurate to 1e-10, drawn to 1e-3
 
-// dx dy dz rx ry rz of every body per unit of δq along `shape`, in world axes, by central differences; then the displacements of nodes of beams.
-std::vector<double> displacements(Workspace& workspace, const Eigen::VectorXd& q,
-                                  const Eigen::VectorXd& shape) {
+}  // namespace
+
+// By central differences.
+std::vector<double> mode_displacements(Workspace& workspace, const Eigen::VectorXd& q,
+                                       const Eigen::VectorXd& shape) {
   std::array<std::vector<FramePose>, 2> ends;
   for (const int side : {0, 1}) {
     Eigen::VectorXd moved = q;
@@ -45,8 +47,6 @@ std::vector<double> displacements(Workspace& workspace, const Eigen::VectorXd& q
   return out;
 }
 
-}  // namespace
-
 Report report_of_modes(Workspace& workspace, const OperatingPoint& point,
                        const panto::Modes& modes) {
   const Model& model = workspace.model();
@@ -70,7 +70,7 @@ Report report_of_modes(Workspace& workspace, const OperatingPoint& point,
     report.modes->list.push_back({m.frequency_hz,
                                   m.damping,
                                   fmt::format("mode {}", k + 1),
-                                  displacements(workspace, point.q, m.shape),
+                                  mode_displacements(workspace, point.q, m.shape),
                                   {}});
     std::vector<Cell> row{static_cast<double>(k + 1), m.frequency_hz, m.damping, m.growth_rate};
     BarSet bars{fmt::format("mode {}", k + 1), {}, {}, {}};

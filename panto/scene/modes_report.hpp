@@ -6,6 +6,10 @@
 
 namespace panto::scene {
 
+// dx dy dz rx ry rz of every body per unit of δq along `shape`, in world axes, then the displacements of nodes of beams: what a report's mode holds.
+std::vector<double> mode_displacements(Workspace& workspace, const Eigen::VectorXd& q,
+                                       const Eigen::VectorXd& shape);
+
 Report report_of_modes(Workspace& workspace, const OperatingPoint& point,
                        const panto::Modes& modes);
 

@@ -1,0 +1,129 @@
+// Updating by sensitivities of frequencies and MAC (UPD-11), Levenberg–Marquardt within bounds (Ceres).
+#include <ceres/ceres.h>
+
+#include <cmath>
+
+#include "panto/updating/engine.hpp"
+
+namespace panto {
+
+bool sensitivity_residuals(const SensitivityProblem& p, const Eigen::VectorXd& chi,
+                           Eigen::VectorXd& residual, Eigen::MatrixXd* jacobian) {
+  std::vector<PoseState> states;
+  if (!p.engine->evaluate(chi, jacobian != nullptr, states)) return false;
+  std::vector<double> values;
+  std::vector<Eigen::RowVectorXd> slopes;
+  for (size_t k = 0; k < states.size(); ++k) {
+    const PoseState& s = states[k];
+    const PoseReadings& readings = (*p.readings)[k];
+    const ModePairing pairing = p.engine->pair(s, readings);
+    const Eigen::VectorXd& square = s.pairs.values;
+    const Eigen::MatrixXd& phi = s.pairs.vectors;
+    for (size_t i = 0; i < readings.omega.size(); ++i) {
+      const int mode = pairing.modes[i];
+      const double w = readings.weights[i], measured = readings.omega[i];
+      const double omega = std::copysign(std::sqrt(std::abs(square(mode))), square(mode));
+      values.push_back(w * (omega / measured - 1));
+      const Eigen::VectorXd& y = readings.shapes[i];
+      std::vector<Eigen::Index> read;
+      for (Eigen::Index j = 0; j < y.size(); ++j)
+        if (std::isfinite(y(j))) read.push_back(j);
+      const Eigen::VectorXd value = y(read), seen = (s.rows * phi.col(mode))(read);
+      // c = √MAC; residual 1/c - 1.
+      const double product = value.dot(seen), norm = value.norm() * seen.norm();
+      const double c = read.empty() || !(norm > 0) ? 1 : std::max(std::abs(product) / norm, 1e-6);
+      const bool shaped = !read.empty() && p.mac_weight > 0;
+      if (shaped) values.push_back(w * p.mac_weight * (1 / c - 1));
+      if (jacobian == nullptr) continue;
+      Eigen::RowVectorXd row(chi.size()), mac_row(chi.size());
+      for (Eigen::Index h = 0; h < chi.size(); ++h) {
+        const PoseMatrices& d = s.slopes[static_cast<size_t>(h)];
+        const Eigen::VectorXd force = d.k * phi.col(mode) - square(mode) * (d.m * phi.col(mode));
+        row(h) = w * phi.col(mode).dot(force) / (2 * std::max(std::abs(omega), 1e-9) * measured);
+        if (!shaped) continue;
+        // φ' = Σ_j φ_j φ_jᵀ (K' - ω² M') φ / (ω² - ω_j²) - ½ φ φᵀ M' φ; the last part leaves MAC as it is.
+        Eigen::VectorXd part = phi.transpose() * force;
+        for (Eigen::Index j = 0; j < part.size(); ++j) {
+          const double gap = square(mode) - square(j);
+          part(j) = j != mode && std::abs(gap) > 1e-12 * s.pairs.largest ? part(j) / gap : 0;
+        }
+        const Eigen::VectorXd moved = (s.rows * (phi * part))(read);
+        const double sign = product < 0 ? -1 : 1;
+        const double slope = sign * (value.dot(moved) / norm -
+                                     product * seen.dot(moved) / (norm * seen.squaredNorm()));
+        mac_row(h) = -w * p.mac_weight * slope / (c * c);
+      }
+      slopes.push_back(row);
+      if (shaped) slopes.push_back(mac_row);
+    }
+  }
+  residual = Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+  if (jacobian != nullptr) {
+    jacobian->resize(residual.size(), chi.size());
+    for (size_t i = 0; i < slopes.size(); ++i) jacobian->row(static_cast<Eigen::Index>(i)) = slopes[i];
+  }
+  return residual.allFinite();
+}
+
+namespace {
+
+class Residuals : public ceres::CostFunction {
+ public:
+  Residuals(const SensitivityProblem& problem, Eigen::Index data) : p_(problem), data_(data) {
+    set_num_residuals(static_cast<int>(data + p_.omega.rows()));
+    mutable_parameter_block_sizes()->push_back(static_cast<int>(p_.low.size()));
+  }
+  bool Evaluate(const double* const* x, double* residuals, double** jacobians) const override {
+    const Eigen::VectorXd chi = Eigen::Map<const Eigen::VectorXd>(x[0], p_.low.size());
+    const bool slopes = jacobians != nullptr && jacobians[0] != nullptr;
+    Eigen::VectorXd r;
+    Eigen::MatrixXd j;
+    if (!sensitivity_residuals(p_, chi, r, slopes ? &j : nullptr) || r.size() != data_)
+      return false;
+    const double root = std::sqrt(p_.lambda);
+    Eigen::Map<Eigen::VectorXd> out(residuals, num_residuals());
+    out << r, root * (p_.omega * chi);
+    if (!slopes) return true;
+    Eigen::MatrixXd all(num_residuals(), chi.size());
+    all << j, root * p_.omega;
+    for (Eigen::Index i = 0; i < all.rows(); ++i)
+      for (Eigen::Index k = 0; k < all.cols(); ++k) jacobians[0][i * all.cols() + k] = all(i, k);
+    return true;
+  }
+
+ private:
+  const SensitivityProblem& p_;
+  Eigen::Index data_;
+};
+
+}  // namespace
+
+SensitivityMinimum minimise(const SensitivityProblem& p, const Eigen::VectorXd& start) {
+  SensitivityMinimum out;
+  out.chi = start;
+  Eigen::VectorXd r;
+  if (!sensitivity_residuals(p, start, r, nullptr)) return out;
+  ceres::Problem problem;
+  Eigen::VectorXd x = start;
+  problem.AddParameterBlock(x.data(), static_cast<int>(x.size()));
+  for (int i = 0; i < x.size(); ++i) {
+    problem.SetParameterLowerBound(x.data(), i, p.low(i));
+    problem.SetParameterUpperBound(x.data(), i, p.high(i));
+  }
+  problem.AddResidualBlock(new Residuals(p, r.size()), nullptr, x.data());  // NOLINT: owned
+  ceres::Solver::Options options;
+  options.linear_solver_type = ceres::DENSE_QR;
+  options.logging_type = ceres::SILENT;
+  options.max_num_iterations = 200;
+  options.function_tolerance = 1e-16;
+  options.gradient_tolerance = 1e-14;
+  options.parameter_tolerance = 1e-12;
+  ceres::Solver::Summary summary;
+  ceres::Solve(options, &problem, &summary);
+  out.converged = summary.IsSolutionUsable() && summary.termination_type == ceres::CONVERGENCE;
+  out.chi = x;
+  out.iterations = static_cast<int>(summary.iterations.size());
+  return out;
+}
+
+}  // namespace panto
