@@ -9,6 +9,10 @@ struct GaussPoint {
   double xi, weight;
 };
 
+inline constexpr std::array<GaussPoint, 2> kGauss2{{
+    {0.21132486540518712, 0.5},
+    {0.78867513459481288, 0.5},
+}};
 inline constexpr std::array<GaussPoint, 3> kGauss3{{
     {0.11270166537925831, 0.27777777777777778},
     {0.5, 0.44444444444444444},

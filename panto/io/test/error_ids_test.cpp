@@ -91,7 +91,7 @@ TEST(ErrorIds, HaveAGoldenFileOrAReason) {
     if (id >= 500 && id < 600) continue;  // assembly, tested in mechanics
     if (id < 100 || (id >= 620 && id < 700))
       continue;               // command line, result files, motions: tested in io and apps/cli
-    if (id >= 800) continue;  // observers: tested in tests/estimation, io and apps/cli
+    if (id >= 800) continue;  // observers and reduction: tested beside them, in io and apps/cli
     if (elsewhere.contains(id)) continue;
     const std::string digits = std::to_string(id);
     EXPECT_TRUE(golden.find("[E0" + digits + "]") != std::string::npos ||

@@ -1,0 +1,47 @@
+// Large sparse symmetric matrices: factors with their inertia, lowest eigenpairs.
+#pragma once
+
+#include <Eigen/SparseCore>
+#include <memory>
+#include <optional>
+
+#include "panto/numerics/eigenproblems.hpp"
+
+namespace panto {
+
+// Not the default index: Ceres, linked into the same programs, brings instances of the default's templates that allocate in another way.
+using SparseMatrix = Eigen::SparseMatrix<double, Eigen::ColMajor, Eigen::Index>;
+
+// A = L D Lᵀ in the order of least fill (AMD), lower triangle read. Without pivoting: exact inertia of definite matrices, reliable of shifted ones
+// K - σ M away from an eigenvalue.
+class SparseSymmetric {
+ public:
+  explicit SparseSymmetric(const SparseMatrix& a);
+  ~SparseSymmetric();
+  SparseSymmetric(SparseSymmetric&& other) noexcept;
+  SparseSymmetric& operator=(SparseSymmetric&& other) noexcept;
+
+  // False where a pivot vanished.
+  [[nodiscard]] bool ok() const;
+  // Pivots below zero: the negative eigenvalues of A.
+  [[nodiscard]] int negative() const;
+  // Smallest pivot relative to its diagonal entry: of the order of round-off where A is singular, negative where it is indefinite.
+  [[nodiscard]] double weakest() const;
+  [[nodiscard]] Eigen::MatrixXd solve(const Eigen::MatrixXd& b) const;
+  // Non-zeros of L.
+  [[nodiscard]] Eigen::Index entries() const;
+
+ private:
+  struct Factors;
+  std::unique_ptr<Factors> factors_;
+};
+
+// How many eigenvalues of K φ = ω² M φ lie below `value`; M positive definite.
+int values_below(const SparseMatrix& k, const SparseMatrix& m, double value);
+
+// The `count` lowest pairs, negative ω² first: Lanczos iteration on (K - σ M)⁻¹ (Spectra). Values of higher multiplicity, of which one Krylov space
+// may hold too few copies, are counted by the inertia of K - ω² M and searched again outside the vectors found. nullopt when M is not
+// positive definite, or the iteration does not converge. Memory: the factor and 1.5 to 2 vectors per pair.
+std::optional<ModalPairs> lowest_pairs(const SparseMatrix& k, const SparseMatrix& m, int count);
+
+}  // namespace panto

@@ -1,0 +1,204 @@
+#include "panto/reduction/craig_bampton.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <set>
+
+#include "panto/base/contract.hpp"
+
+namespace panto {
+namespace {
+
+constexpr double kSingular = 1e-12;  // a pivot of K₂₂ relative to its diagonal entry
+constexpr double kRigid = 1e-9;      // eigenvalue of K̄₁₁ relative to the largest
+constexpr double kNegative = 1e-7;   // the same, below zero
+
+Diagnostics fail(int id, const std::string& message) {
+  Diagnostics out;
+  out.error(id, {}, message);
+  return out;
+}
+
+Eigen::MatrixXd rows_of(const Eigen::MatrixXd& x, const std::vector<int>& rows) {
+  return x(rows, Eigen::indexing::all);
+}
+
+}  // namespace
+
+SparseMatrix sub_matrix(const SparseMatrix& a, const std::vector<int>& rows,
+                   const std::vector<int>& columns) {
+  std::vector<Eigen::Index> place(static_cast<size_t>(a.rows()), -1);
+  for (size_t i = 0; i < rows.size(); ++i)
+    place[static_cast<size_t>(rows[i])] = static_cast<Eigen::Index>(i);
+  std::vector<Eigen::Triplet<double, Eigen::Index>> entries;
+  for (size_t j = 0; j < columns.size(); ++j)
+    for (SparseMatrix::InnerIterator i(a, columns[j]); i; ++i)
+      if (const Eigen::Index row = place[static_cast<size_t>(i.row())]; row >= 0)
+        entries.emplace_back(row, static_cast<Eigen::Index>(j), i.value());
+  SparseMatrix out(static_cast<Eigen::Index>(rows.size()),
+                   static_cast<Eigen::Index>(columns.size()));
+  out.setFromTriplets(entries.begin(), entries.end());
+  return out;
+}
+
+Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> masters,
+                                   const CraigBamptonOptions& options) {
+  const auto go_on = [&](double fraction) {
+    return !options.progress || options.progress(fraction);
+  };
+  CraigBampton cb;
+  std::vector<char> is_master(static_cast<size_t>(system.size()), 0);
+  for (const int dof : masters) {
+    PANTO_EXPECT(dof >= 0 && dof < system.size() && is_master[static_cast<size_t>(dof)] == 0,
+                 "masters are degrees of freedom of the system, each once");
+    is_master[static_cast<size_t>(dof)] = 1;
+  }
+  cb.masters = std::move(masters);
+  for (int i = 0; i < system.size(); ++i)
+    if (is_master[static_cast<size_t>(i)] == 0) cb.interior.push_back(i);
+  const auto m = static_cast<Eigen::Index>(cb.masters.size()),
+             s = static_cast<Eigen::Index>(cb.interior.size());
+  if (m == 0) return fail(906, "no masters: name at least one degree of freedom, node or set");
+  if (s == 0) return fail(906, "every degree of freedom is a master: nothing is left to reduce");
+  if (options.modes < -1)
+    return fail(906, fmt::format("{} interior modes: give a number, or -1 for all", options.modes));
+
+  const SparseMatrix k11 = sub_matrix(system.K, cb.masters, cb.masters),
+                     k21 = sub_matrix(system.K, cb.interior, cb.masters),
+                     k22 = sub_matrix(system.K, cb.interior, cb.interior),
+                     m11 = sub_matrix(system.M, cb.masters, cb.masters),
+                     m21 = sub_matrix(system.M, cb.interior, cb.masters),
+                     m22 = sub_matrix(system.M, cb.interior, cb.interior);
+  {
+    const SparseSymmetric factors(k22);
+    const double weakest = factors.weakest();
+    if (factors.ok() && weakest < -kSingular)
+      return fail(907,
+                  fmt::format("K is indefinite: with the masters held, {} motions have negative "
+                              "strain energy; linearise at a stable equilibrium",
+                              factors.negative()));
+    if (weakest < kSingular)
+      return fail(905,
+                  "with the masters held, the interior can still move without strain energy: "
+                  "choose masters that hold every part (a free body: three degrees of freedom in "
+                  "the plane, six in space, not all on one line)");
+    if (!go_on(0.02)) return fail(909, "stopped");
+    cb.B = -factors.solve(Eigen::MatrixXd(k21));
+  }
+  // RED-3.
+  cb.K11 = Eigen::MatrixXd(k11) + k21.transpose() * cb.B;
+  cb.K11 = (0.5 * (cb.K11 + cb.K11.transpose())).eval();
+  const Eigen::MatrixXd loaded = Eigen::MatrixXd(m21) + m22 * cb.B;  // M₂₁ + M₂₂B
+  cb.M11 = Eigen::MatrixXd(m11) + cb.B.transpose() * m21;
+  cb.M11 += loaded.transpose() * cb.B;
+  cb.M11 = (0.5 * (cb.M11 + cb.M11.transpose())).eval();
+  cb.interface_mass = loaded.transpose() * SparseSymmetric(m22).solve(loaded);
+  {
+    // Inertia of K is that of K₂₂ and of K̄₁₁ together: motions without energy are motions of masters.
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> values(cb.K11, Eigen::EigenvaluesOnly);
+    const double largest =
+        std::max(values.eigenvalues().cwiseAbs().maxCoeff(), Eigen::MatrixXd(k11).diagonal().maxCoeff());
+    if (values.eigenvalues().minCoeff() < -kNegative * largest)
+      return fail(907,
+                  "K is indefinite: a motion of the masters has negative strain energy; linearise "
+                  "at a stable equilibrium");
+    cb.rigid = static_cast<int>((values.eigenvalues().array() < kRigid * largest).count());
+  }
+  if (!go_on(0.1)) return fail(909, "stopped");
+
+  int wanted = options.modes == -1 ? static_cast<int>(s) : options.modes;
+  if (options.up_to_hz > 0) {
+    const double omega = 2 * std::numbers::pi * options.up_to_hz;
+    wanted = values_below(k22, m22, omega * omega);
+  }
+  wanted = std::min(wanted, static_cast<int>(s));
+  cb.Phi.resize(s, 0);
+  cb.omega2.resize(0);
+  if (wanted > 0) {
+    auto pairs = lowest_pairs(k22, m22, wanted);
+    if (!pairs)
+      return fail(908, fmt::format("the iteration for {} interior modes did not converge", wanted));
+    cb.Phi = std::move(pairs->vectors);
+    cb.omega2 = std::move(pairs->values);
+  }
+  cb.M12 = loaded.transpose() * cb.Phi;
+  if (system.damped()) {
+    const SparseMatrix c11 = sub_matrix(system.C, cb.masters, cb.masters),
+                       c21 = sub_matrix(system.C, cb.interior, cb.masters),
+                       c22 = sub_matrix(system.C, cb.interior, cb.interior);
+    const Eigen::MatrixXd moved = Eigen::MatrixXd(c21) + c22 * cb.B;
+    cb.C.resize(m + wanted, m + wanted);
+    cb.C.topLeftCorner(m, m) =
+        Eigen::MatrixXd(c11) + cb.B.transpose() * c21 + moved.transpose() * cb.B;
+    cb.C.topRightCorner(m, wanted) = moved.transpose() * cb.Phi;
+    cb.C.bottomLeftCorner(wanted, m) = cb.C.topRightCorner(m, wanted).transpose();
+    cb.C.bottomRightCorner(wanted, wanted) = cb.Phi.transpose() * (c22 * cb.Phi);
+  }
+  if (!go_on(1)) return fail(909, "stopped");
+  return cb;
+}
+
+ReducedSystem reduced(const LinearSystem& system, const CraigBampton& cb,
+                      const std::vector<int>& selected) {
+  const auto m = static_cast<Eigen::Index>(cb.masters.size()),
+             t = static_cast<Eigen::Index>(selected.size());
+  ReducedSystem out;
+  out.masters = cb.masters;
+  out.selected = selected;
+  for (const int dof : cb.masters) out.names.push_back(system.dofs[static_cast<size_t>(dof)]);
+  for (const int mode : selected) {
+    PANTO_EXPECT(mode >= 0 && mode < cb.modes(), "an interior mode that was computed");
+    out.names.push_back(fmt::format("mode {}", mode + 1));
+  }
+  out.M = Eigen::MatrixXd::Identity(m + t, m + t);
+  out.M.topLeftCorner(m, m) = cb.M11;
+  out.M.topRightCorner(m, t) = cb.M12(Eigen::indexing::all, selected);
+  out.M.bottomLeftCorner(t, m) = out.M.topRightCorner(m, t).transpose();
+  out.K = Eigen::MatrixXd::Zero(m + t, m + t);
+  out.K.topLeftCorner(m, m) = cb.K11;
+  out.K.diagonal().tail(t) = cb.omega2(selected);
+  if (cb.C.rows() > 0) {
+    std::vector<Eigen::Index> kept;
+    for (Eigen::Index i = 0; i < m; ++i) kept.push_back(i);
+    for (const int mode : selected) kept.push_back(m + mode);
+    out.C = cb.C(kept, kept);
+  }
+  out.basis = Eigen::MatrixXd::Zero(system.size(), m + t);
+  for (Eigen::Index i = 0; i < m; ++i) out.basis(cb.masters[static_cast<size_t>(i)], i) = 1;
+  for (size_t i = 0; i < cb.interior.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    out.basis.row(cb.interior[i]) << cb.B.row(row), cb.Phi.row(row)(selected);
+  }
+  return out;
+}
+
+Eigen::MatrixXd expand(const CraigBampton& cb, const std::vector<int>& selected,
+                       const Eigen::MatrixXd& y) {
+  const auto m = static_cast<Eigen::Index>(cb.masters.size()),
+             t = static_cast<Eigen::Index>(selected.size());
+  PANTO_EXPECT(y.rows() == m + t, "one row per master and selected mode");
+  Eigen::MatrixXd x(static_cast<Eigen::Index>(cb.masters.size() + cb.interior.size()), y.cols());
+  x(cb.masters, Eigen::indexing::all) = y.topRows(m);
+  x(cb.interior, Eigen::indexing::all) =
+      cb.B * y.topRows(m) + cb.Phi(Eigen::indexing::all, selected) * y.bottomRows(t);
+  return x;
+}
+
+Eigen::MatrixXd coordinates(const LinearSystem& system, const CraigBampton& cb,
+                            const Eigen::MatrixXd& x) {
+  PANTO_EXPECT(x.rows() == system.size(), "one row per degree of freedom");
+  const Eigen::MatrixXd x1 = rows_of(x, cb.masters);
+  // M₂₂ w is the interior part of M {0; w}.
+  Eigen::MatrixXd w = Eigen::MatrixXd::Zero(x.rows(), x.cols());
+  w(cb.interior, Eigen::indexing::all) = rows_of(x, cb.interior) - cb.B * x1;
+  const Eigen::MatrixXd weighted = system.M * w;
+  Eigen::MatrixXd y(x1.rows() + cb.modes(), x.cols());
+  y << x1, cb.Phi.transpose() * rows_of(weighted, cb.interior);
+  return y;
+}
+
+}  // namespace panto

@@ -1,0 +1,305 @@
+#include "panto/reduction/reduce.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace panto {
+namespace {
+
+constexpr int kAll = 600;           // interior degrees of freedom up to which all modes are computed
+constexpr int kFirstCandidates = 150;
+constexpr int kMostCandidates = 1500;
+constexpr int kPoints = 40;         // sizes at which modes of reduced models are computed
+constexpr double kUnseen = 0.1;     // of the tolerance: what modes not computed may hold
+constexpr int kEverySize = 250;     // candidates up to which a damping matrix allows each size
+
+struct Named {
+  RankingMethod method;
+  const char* name;
+};
+constexpr std::array kMethods{Named{RankingMethod::kSbe, "sbe"}, Named{RankingMethod::kImr, "imr"},
+                              Named{RankingMethod::kEbr, "ebr"}, Named{RankingMethod::kEim, "eim"},
+                              Named{RankingMethod::kCms, "cms"}};
+
+// What the rankings are made for, at one set of candidates.
+struct Purpose {
+  std::optional<InteriorModeRanking> imr;
+  std::optional<EnergyRanking> ebr;
+  std::optional<ResponseScan> scan;
+  Eigen::MatrixXd loads;
+  int step = 1;
+};
+
+Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
+  Diagnostics out;
+  const bool modes = !o.modes.empty() || o.band_hz.has_value(), forces = !o.forces.empty();
+  if (!o.modes.empty() && o.band_hz) out.error(913, {}, "give modes or a band, not both");
+  if (!modes && !forces && o.keep < 0)
+    out.error(913, {},
+              "say what the model is for: modes, a band of frequencies or forces; or how many "
+              "interior modes to keep");
+  if (method == RankingMethod::kImr && !modes)
+    out.error(913, {}, "imr ranks for modes: give modes, or a band of frequencies");
+  if (method == RankingMethod::kEbr && !forces)
+    out.error(913, {}, "ebr ranks for periodic forces: give them");
+  if (!o.weights.empty() && o.weights.size() != o.modes.size())
+    out.error(913, {},
+              fmt::format("{} weights for {} modes", o.weights.size(), o.modes.size()));
+  for (const double w : o.weights)
+    if (!(w > 0)) out.error(913, {}, fmt::format("weight {}: weights are positive", w));
+  if (o.band_hz && !(o.band_hz->first >= 0 && o.band_hz->second > o.band_hz->first))
+    out.error(913, {}, fmt::format("band {} to {} Hz: frequencies ascend from 0", o.band_hz->first,
+                                   o.band_hz->second));
+  if (!(o.tolerance > 0 && o.tolerance < 1))
+    out.error(913, {}, fmt::format("tolerance {}: give a share between 0 and 1", o.tolerance));
+  if (!(o.mac > 0 && o.mac < 1))
+    out.error(913, {}, fmt::format("MAC {}: give a threshold between 0 and 1", o.mac));
+  if (!(o.damping >= 0 && o.damping < 1))
+    out.error(913, {}, fmt::format("damping ratio {}: give 0 or more, below 1", o.damping));
+  if (o.candidates < 0) out.error(913, {}, "a negative number of candidates");
+  for (const ForceTerm& f : o.forces)
+    if (!(f.hz > 0) || !std::isfinite(f.hz) || !std::isfinite(f.amplitude) || f.amplitude == 0 ||
+        !std::isfinite(f.phase))
+      out.error(913, {}, fmt::format("force of {} at {} Hz: frequency is positive, amplitude not "
+                                     "zero",
+                                     f.amplitude, f.hz));
+  return out;
+}
+
+// Forces of one frequency together, on masters.
+Result<std::vector<Harmonic>> harmonics_of(const LinearSystem& system, const ReduceOptions& o,
+                                           const std::vector<int>& masters) {
+  Diagnostics wrong;
+  std::vector<Harmonic> out;
+  for (const ForceTerm& f : o.forces) {
+    const auto dofs = find_dofs(system, f.at);
+    wrong.append(dofs.diagnostics());
+    if (!dofs) continue;
+    auto same = std::find_if(out.begin(), out.end(), [&](const Harmonic& h) { return h.hz == f.hz; });
+    if (same == out.end()) {
+      out.push_back({f.hz, {}});
+      same = out.end() - 1;
+    }
+    for (const int dof : *dofs) {
+      if (std::find(masters.begin(), masters.end(), dof) == masters.end())
+        wrong.error(914, {},
+                    fmt::format("a force acts on \"{}\", which is not a master: make it one, so that "
+                                "the force stays where it acts",
+                                system.dofs[static_cast<size_t>(dof)]));
+      same->forces.emplace_back(dof, std::polar(f.amplitude, f.phase));
+    }
+  }
+  if (!wrong.ok()) return wrong;
+  return out;
+}
+
+std::vector<int> first(const std::vector<int>& order, size_t count) {
+  return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()))};
+}
+
+Ranking ranking_of(RankingMethod method, const CraigBampton& cb, const Purpose& p) {
+  switch (method) {
+    case RankingMethod::kImr: return *p.imr;
+    case RankingMethod::kEbr: return *p.ebr;
+    case RankingMethod::kEim: return rank_eim(cb);
+    case RankingMethod::kCms: return rank_cms(cb);
+    case RankingMethod::kSbe: break;
+  }
+  return rank_sbe(cb);
+}
+
+// All sizes while they are few, then ever wider apart.
+std::vector<size_t> sampled(size_t count) {
+  std::vector<size_t> out;
+  const double ratio = std::pow(static_cast<double>(count + 1), 1.0 / kPoints);
+  for (double t = 0; static_cast<size_t>(t) <= count; t = std::max(t + 1, t * ratio))
+    out.push_back(static_cast<size_t>(t));
+  if (out.back() != count) out.push_back(count);
+  return out;
+}
+
+// Sizes, a-priori errors and responses of one ranking; `needed` is the first size that meets every tolerance.
+RankingCurve curve_of(RankingMethod method, const CraigBampton& cb, const Purpose& p,
+                      const std::optional<FullModes>& full, const ReduceOptions& o) {
+  RankingCurve out;
+  out.method = method;
+  out.ranking = ranking_of(method, cb, p);
+  const std::vector<int>& order = out.ranking.order;
+  const auto masters = static_cast<int>(cb.masters.size());
+  std::vector<double> epsilon;
+  if (p.imr) epsilon = p.imr->error(order);
+  std::vector<ResponseError> response;
+  if (p.scan) response = p.scan->errors(order, p.step);
+  for (size_t t = 0; t <= order.size() && out.needed < 0; ++t) {
+    const bool modes = !p.imr || epsilon[t] <= o.tolerance;
+    const bool forces = !p.scan || (response[t].mac >= o.mac && response[t].gain <= o.tolerance);
+    if (modes && forces && (p.imr || p.scan)) out.needed = masters + static_cast<int>(t);
+  }
+  std::vector<size_t> sizes;
+  const std::vector<size_t> few = sampled(order.size());
+  if (p.scan && p.step == 1)
+    for (size_t t = 0; t <= order.size(); ++t) sizes.push_back(t);
+  else
+    sizes = few;
+  if (out.needed >= masters) sizes.push_back(static_cast<size_t>(out.needed - masters));
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  for (const size_t t : sizes) {
+    SizePoint point;
+    point.size = masters + static_cast<int>(t);
+    if (p.imr) point.epsilon = epsilon[t];
+    if (p.scan) {
+      point.mac = response[t].mac;
+      point.gain = response[t].gain;
+    }
+    const bool here = std::binary_search(few.begin(), few.end(), t) || point.size == out.needed;
+    if (p.imr && here && t <= static_cast<size_t>(kAll)) {
+      point.frequency = 0;
+      point.nco = 1;
+      for (const ModeError& e : mode_errors(cb, *full, p.loads, first(order, t))) {
+        point.frequency = std::max(point.frequency, e.frequency);
+        point.nco = std::min(point.nco, e.nco);
+      }
+    }
+    out.points.push_back(point);
+  }
+  return out;
+}
+
+}  // namespace
+
+const char* to_string(RankingMethod method) {
+  for (const Named& n : kMethods)
+    if (n.method == method) return n.name;
+  return "";
+}
+
+std::optional<RankingMethod> ranking_method(const std::string& name) {
+  for (const Named& n : kMethods)
+    if (name == n.name) return n.method;
+  return std::nullopt;
+}
+
+Result<Reduction> reduce(const LinearSystem& system, const ReduceOptions& o) {
+  const bool for_modes = !o.modes.empty() || o.band_hz.has_value();
+  const RankingMethod method = o.rank.value_or(for_modes          ? RankingMethod::kImr
+                                               : o.forces.empty() ? RankingMethod::kSbe
+                                                                  : RankingMethod::kEbr);
+  Diagnostics notes = check_options(o, method);
+  const auto masters = find_dofs(system, o.masters);
+  notes.append(masters.diagnostics());
+  if (!notes.ok()) return notes;
+  auto harmonics = harmonics_of(system, o, *masters);
+  if (!harmonics) return harmonics.diagnostics();
+  int sample = -1;
+  if (!o.sample.empty()) {
+    const auto at = find_dofs(system, {o.sample});
+    if (!at) return at.diagnostics();
+    const auto place = std::find(masters->begin(), masters->end(), at->front());
+    if (at->size() != 1 || place == masters->end()) {
+      notes.error(913, {}, fmt::format("sample \"{}\" is not one master", o.sample));
+      return notes;
+    }
+    sample = static_cast<int>(place - masters->begin());
+  }
+  const auto progress = [&](double from, double to) {
+    return [&o, from, to](double fraction) {
+      return !o.progress || o.progress(from + (to - from) * fraction);
+    };
+  };
+
+  Reduction out;
+  out.harmonics = std::move(*harmonics);
+  const int interior = system.size() - static_cast<int>(masters->size());
+  int candidates = o.candidates > 0 ? o.candidates : interior <= kAll ? interior : kFirstCandidates;
+  candidates = std::max(candidates, o.keep);
+  // Statics first: what is wrong with the masters shows before the long work.
+  CraigBamptonOptions cb_options;
+  cb_options.progress = progress(0, 0.1);
+  Result<CraigBampton> cb = craig_bampton(system, *masters, cb_options);
+  if (!cb) return cb.diagnostics();
+  if (for_modes) {
+    std::vector<int> numbers = o.modes;
+    for (int& n : numbers) --n;
+    auto full = o.band_hz ? full_modes(system, o.band_hz->first, o.band_hz->second, cb->rigid)
+                          : full_modes(system, numbers);
+    if (!full) return full.diagnostics();
+    out.modes = std::move(*full);
+  }
+  Eigen::MatrixXcd response;
+  if (!out.harmonics.empty()) {
+    auto x = forced_response(system, out.harmonics, o.damping);
+    if (!x) return x.diagnostics();
+    response = std::move(*x);
+  }
+  // Weights follow the modes into ascending order.
+  std::vector<double> weights;
+  if (out.modes && !o.weights.empty())
+    for (const int number : out.modes->numbers)
+      weights.push_back(o.weights[static_cast<size_t>(
+          std::find(o.modes.begin(), o.modes.end(), number + 1) - o.modes.begin())]);
+
+  Purpose p;
+  for (;;) {
+    cb_options.modes = std::min(candidates, interior);
+    cb_options.progress = progress(0.1, 0.8);
+    cb = craig_bampton(system, *masters, cb_options);
+    if (!cb) return cb.diagnostics();
+    bool enough = true;
+    if (out.modes) {
+      p.imr = rank_imr(system, *cb, *out.modes, weights);
+      out.unseen = p.imr->weights.dot(p.imr->rest);
+      enough = enough && out.unseen <= kUnseen * o.tolerance;
+    }
+    if (!out.harmonics.empty()) {
+      p.ebr = rank_ebr(system, *cb, out.harmonics, response);
+      p.scan.emplace(system, *cb, out.harmonics, o.damping, response, sample);
+      const std::vector<int>& order = p.ebr->order;
+      const ResponseError all =
+          p.scan->errors(order, std::max(1, static_cast<int>(order.size()))).back();
+      enough = enough && all.mac >= o.mac && all.gain <= o.tolerance;
+    }
+    if (enough || o.candidates > 0 || cb->complete() || candidates >= kMostCandidates) break;
+    candidates = std::min(2 * candidates, kMostCandidates);
+  }
+  out.cb = std::move(*cb);
+  if (p.scan) p.scan.emplace(system, out.cb, out.harmonics, o.damping, response, sample);
+  if (out.cb.C.rows() > 0 && out.cb.modes() > kEverySize) p.step = out.cb.modes() / kEverySize + 1;
+  if (out.modes) p.loads = mode_loads(system, out.cb, out.modes->U);
+
+  std::vector<RankingMethod> methods{method};
+  for (const Named& n : kMethods) {
+    const bool possible = (n.method != RankingMethod::kImr || p.imr) &&
+                          (n.method != RankingMethod::kEbr || p.ebr);
+    if (n.method != method && possible) methods.push_back(n.method);
+  }
+  for (size_t i = 0; i < methods.size(); ++i) {
+    if (!progress(0.8, 1)(static_cast<double>(i) / static_cast<double>(methods.size()))) {
+      notes.error(909, {}, "stopped");
+      return notes;
+    }
+    out.rankings.push_back(curve_of(methods[i], out.cb, p, out.modes, o));
+  }
+  const RankingCurve& chosen = out.rankings.front();
+  const auto m = static_cast<int>(out.cb.masters.size());
+  size_t kept = chosen.ranking.order.size();
+  if (o.keep >= 0) {
+    kept = static_cast<size_t>(o.keep);
+  } else if (chosen.needed >= 0) {
+    kept = static_cast<size_t>(chosen.needed - m);
+  } else {
+    notes.warning(915, {},
+                  fmt::format("the tolerance is not met with {} interior modes, all of them are "
+                              "kept; allow more candidates, or choose other masters",
+                              out.cb.modes()));
+  }
+  out.selected = first(chosen.ranking.order, kept);
+  if (out.modes) out.mode_errors = mode_errors(out.cb, *out.modes, p.loads, out.selected);
+  out.system = reduced(system, out.cb, out.selected);
+  return {std::move(out), std::move(notes)};
+}
+
+}  // namespace panto

@@ -1,0 +1,162 @@
+#include "panto/reduction/system.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace panto {
+namespace {
+
+constexpr double kSymmetric = 1e-9;  // round-off of text files and of linearisation
+constexpr double kDefinite = 1e-14;  // a pivot of M relative to its diagonal entry
+constexpr size_t kSuggested = 2000;  // names that a slip of the pen is compared with
+
+void check_symmetry(const char* what, SparseMatrix& a, Diagnostics& out) {
+  double largest = 0;
+  for (Eigen::Index j = 0; j < a.outerSize(); ++j)
+    for (SparseMatrix::InnerIterator i(a, j); i; ++i) {
+      if (!std::isfinite(i.value())) {
+        out.error(902, {}, fmt::format("{}({}, {}) is not a finite number", what, i.row() + 1, j + 1));
+        return;
+      }
+      largest = std::max(largest, std::abs(i.value()));
+    }
+  const SparseMatrix transposed = a.transpose();
+  const SparseMatrix difference = a - transposed;
+  double worst = 0;
+  Eigen::Index row = 0, column = 0;
+  for (Eigen::Index j = 0; j < difference.outerSize(); ++j)
+    for (SparseMatrix::InnerIterator i(difference, j); i; ++i)
+      if (std::abs(i.value()) > worst) {
+        worst = std::abs(i.value());
+        row = i.row();
+        column = j;
+      }
+  if (worst > kSymmetric * largest)
+    out.error(902, {},
+              fmt::format("{} is not symmetric: {}({}, {}) = {:.6g}, {}({}, {}) = {:.6g}; reduction "
+                          "by modes is for symmetric systems (a file that holds one triangle says "
+                          "\"symmetric\" in its first line)",
+                          what, what, row + 1, column + 1, a.coeff(row, column), what, column + 1,
+                          row + 1, a.coeff(column, row)));
+  else if (worst > 0)
+    a = SparseMatrix(0.5 * (a + transposed));
+}
+
+}  // namespace
+
+Diagnostics check(LinearSystem& system) {
+  Diagnostics out;
+  const auto square = [&](const char* what, const SparseMatrix& a) {
+    if (a.rows() == a.cols() && a.rows() == system.K.rows() && a.rows() > 0) return;
+    out.error(901, {},
+              fmt::format("{} has {} rows and {} columns, K {} and {}: square matrices of one size "
+                          "are needed",
+                          what, a.rows(), a.cols(), system.K.rows(), system.K.cols()));
+  };
+  square("K", system.K);
+  square("M", system.M);
+  if (system.damped()) square("C", system.C);
+  if (out.ok() && system.dofs.size() != static_cast<size_t>(system.size()))
+    out.error(901, {},
+              fmt::format("{} names for {} degrees of freedom", system.dofs.size(), system.size()));
+  if (!out.ok()) return out;
+  check_symmetry("K", system.K, out);
+  check_symmetry("M", system.M, out);
+  if (system.damped()) check_symmetry("C", system.C, out);
+  if (!out.ok()) return out;
+  for (int i = 0; i < system.size(); ++i)
+    if (!(system.M.coeff(i, i) > 0)) {
+      out.error(903, {},
+                fmt::format("M is not positive definite: its diagonal entry of \"{}\" is {:.6g}; "
+                            "condense degrees of freedom without mass first",
+                            system.dofs[static_cast<size_t>(i)], system.M.coeff(i, i)));
+      return out;
+    }
+  const SparseSymmetric mass(system.M);
+  if (!mass.ok() || mass.weakest() < kDefinite)
+    out.error(903, {},
+              "M is not positive definite: some motion has no kinetic energy, or a negative one; "
+              "masses and inertias must be positive");
+  return out;
+}
+
+Result<LinearSystem> linear_system(const LinearModel& linear, const std::string& name) {
+  Diagnostics out;
+  if (!linear.second_order()) {
+    out.error(509, {}, "drives act on speeds: the mechanism has no second-order form to reduce");
+    return out;
+  }
+  LinearSystem system;
+  system.name = name;
+  system.M = linear.M_z.sparseView();
+  system.K = linear.K_z.sparseView();
+  if (linear.D_z.cwiseAbs().maxCoeff() > 0) system.C = linear.D_z.sparseView();
+  system.dofs = linear.independent;
+  const Eigen::Index n = linear.M_z.rows();
+  const auto involved = [&](const Eigen::VectorXd& weights) {
+    std::vector<int> dofs;
+    for (Eigen::Index i = 0; i < n; ++i)
+      if (weights(i) != 0) dofs.push_back(static_cast<int>(i));
+    return dofs;
+  };
+  for (size_t j = 0; j < linear.inputs.size(); ++j)
+    system.sets.push_back(
+        {linear.inputs[j], involved(linear.B_z.col(static_cast<Eigen::Index>(j)))});
+  for (size_t i = 0; i < linear.outputs.size(); ++i)
+    system.sets.push_back(
+        {linear.outputs[i],
+         involved(linear.C_x.row(static_cast<Eigen::Index>(i)).head(n).transpose())});
+  out = check(system);
+  if (!out.ok()) return out;
+  return system;
+}
+
+Result<std::vector<int>> find_dofs(const LinearSystem& system,
+                                   const std::vector<std::string>& names) {
+  Diagnostics out;
+  std::vector<int> found;
+  std::set<int> seen;
+  const auto add = [&](int dof) {
+    if (seen.insert(dof).second) found.push_back(dof);
+  };
+  for (const std::string& name : names) {
+    const size_t before = found.size() + seen.size();
+    bool known = false;
+    const auto exact = std::find(system.dofs.begin(), system.dofs.end(), name);
+    if (exact != system.dofs.end()) {
+      add(static_cast<int>(exact - system.dofs.begin()));
+      known = true;
+    }
+    for (const DofSet& s : system.sets)
+      if (!known && s.name == name && !s.dofs.empty()) {
+        for (const int dof : s.dofs) add(dof);
+        known = true;
+      }
+    if (!known && before == found.size() + seen.size()) {
+      const std::string prefix = name + ".";
+      for (size_t i = 0; i < system.dofs.size(); ++i)
+        if (system.dofs[i].starts_with(prefix) &&
+            system.dofs[i].find('.', prefix.size()) == std::string::npos) {
+          add(static_cast<int>(i));
+          known = true;
+        }
+    }
+    if (known) continue;
+    std::vector<std::string> candidates;
+    for (const DofSet& s : system.sets) candidates.push_back(s.name);
+    for (const std::string& dof : system.dofs) {
+      if (candidates.size() == kSuggested) break;
+      candidates.push_back(dof);
+    }
+    out.error(904, {},
+              fmt::format("there is no degree of freedom, node or set \"{}\"{}", name,
+                          did_you_mean(name, candidates)));
+  }
+  if (!out.ok()) return out;
+  return found;
+}
+
+}  // namespace panto

@@ -1,0 +1,53 @@
+// Structures of Palomba's thesis that tests share: the bar horn and the vibratory feeder, with the data of its digest.
+#pragma once
+
+#include "panto/reduction/mesh.hpp"
+#include "panto/reduction/rank.hpp"
+
+namespace panto::test {
+
+inline Plate horn_plate() {
+  Plate p;
+  for (const double x : {0.0, 10.5, 21.0, 31.5, 35.0, 38.5, 49.0, 59.5, 70.0})
+    p.x.push_back(1e-3 * x);
+  p.y = {0, 8e-3};
+  for (const double y : equal_steps(16e-3, 88e-3, 14)) p.y.push_back(y);
+  p.y.push_back(96e-3);
+  p.y.push_back(104e-3);
+  p.slots = {{31.5e-3, 38.5e-3, 16e-3, 88e-3}};
+  p.material = {71.7e9, 0.33, 2810};
+  p.thickness = 30e-3;
+  p.state = PlaneState::kStrain;
+  return p;
+}
+// Nodes at widths 31.5, 35 and 38.5 mm on the booster's face.
+inline std::vector<std::string> horn_masters() { return {"n4", "n5", "n6"}; }
+
+inline BeamFrame feeder_frame() {
+  BeamFrame f;
+  f.beams = {{"tray", equal_steps(0, 1.6, 8), 20, 6e4}, {"base", equal_steps(0, 1.6, 8), 60, 3e5}};
+  f.masses = {{"exciter1", 6}, {"exciter2", 6}, {"exciter3", 6}};
+  for (const char* n : {"1", "2", "4", "6", "8", "9"})
+    f.springs.push_back({std::string("tray.") + n, std::string("base.") + n, 2e6});
+  for (const char* n : {"2", "8"}) f.springs.push_back({std::string("base.") + n, "ground", 5e4});
+  f.springs.push_back({"exciter1", "tray.2", 1.2e6});
+  f.springs.push_back({"exciter2", "tray.5", 1.2e6});
+  f.springs.push_back({"exciter3", "tray.8", 1.2e6});
+  return f;
+}
+inline std::vector<std::string> feeder_masters() {
+  return {"tray.2.y", "tray.5.y", "tray.8.y", "exciter1", "exciter2", "exciter3"};
+}
+// Equal forces in phase on the tray, opposite on the exciters, at 50 and 100 Hz.
+inline std::vector<Harmonic> feeder_forces(const std::vector<int>& masters) {
+  std::vector<Harmonic> out;
+  for (const double hz : {50.0, 100.0}) {
+    Harmonic h;
+    h.hz = hz;
+    for (size_t i = 0; i < masters.size(); ++i) h.forces.emplace_back(masters[i], i < 3 ? 1 : -1);
+    out.push_back(std::move(h));
+  }
+  return out;
+}
+
+}  // namespace panto::test

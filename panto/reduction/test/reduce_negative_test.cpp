@@ -1,0 +1,164 @@
+// Systems and options that cannot be reduced are refused with an id and a remedy.
+#include <gtest/gtest.h>
+
+#include "panto/reduction/reduce.hpp"
+#include "panto/reduction/test/cases.hpp"
+
+namespace panto {
+namespace {
+
+LinearSystem horn() { return *plate(test::horn_plate()); }
+LinearSystem feeder() { return *beam_frame(test::feeder_frame(), "feeder"); }
+
+ReduceOptions horn_options() {
+  ReduceOptions o;
+  o.masters = test::horn_masters();
+  o.modes = {8};
+  return o;
+}
+
+void expect(const Diagnostics& d, const std::string& id, const std::string& words) {
+  EXPECT_NE(d.text().find("[" + id + "]"), std::string::npos) << d.text();
+  EXPECT_NE(d.text().find(words), std::string::npos) << d.text();
+}
+void expect(const LinearSystem& s, const ReduceOptions& o, const std::string& id,
+            const std::string& words) {
+  const auto r = reduce(s, o);
+  EXPECT_FALSE(r.ok());
+  expect(r.diagnostics(), id, words);
+}
+
+TEST(Refused, MatricesOfDifferentSizes) {
+  LinearSystem s = horn();
+  s.M.conservativeResize(314, 314);
+  expect(check(s), "E0901", "square matrices of one size");
+  s = horn();
+  s.dofs.pop_back();
+  expect(check(s), "E0901", "315 names for 316");
+}
+
+TEST(Refused, AsymmetricMatrices) {
+  LinearSystem s = horn();
+  s.K.coeffRef(3, 5) += 1e7;
+  expect(check(s), "E0902", "K is not symmetric");
+  s = horn();
+  s.M.coeffRef(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  expect(check(s), "E0902", "not a finite number");
+}
+
+TEST(Refused, RoundOffOfSymmetryIsAveragedAway) {
+  LinearSystem s = horn();
+  s.K.coeffRef(3, 5) *= 1 + 1e-12;
+  EXPECT_TRUE(check(s).ok());
+  EXPECT_EQ(s.K.coeff(3, 5), s.K.coeff(5, 3));
+}
+
+TEST(Refused, MassesThatAreNotPositive) {
+  LinearSystem s = feeder();
+  s.M.coeffRef(38, 38) = 0;
+  expect(check(s), "E0903", "exciter3.y");
+  s = feeder();
+  s.M.coeffRef(0, 2) = s.M.coeffRef(2, 0) = 100;
+  expect(check(s), "E0903", "kinetic energy");
+}
+
+TEST(Refused, MastersThatDoNotExist) {
+  ReduceOptions o = horn_options();
+  o.masters = {"n4", "n4000", "y_mim"};
+  expect(horn(), o, "E0904", "n4000");
+  expect(horn(), o, "E0904", "did you mean \"y_min\"");
+}
+
+TEST(Refused, MastersThatLeaveTheBodyFree) {
+  ReduceOptions o = horn_options();
+  o.masters = {"n4.x", "n4.y"};  // the body can turn about the node
+  expect(horn(), o, "E0905", "without strain energy");
+}
+
+TEST(Refused, NoMastersAndNothingElse) {
+  ReduceOptions o = horn_options();
+  o.masters = {};
+  expect(horn(), o, "E0906", "no masters");
+  LinearSystem s = feeder();
+  o.masters = s.dofs;
+  o.modes = {1};
+  expect(s, o, "E0906", "nothing is left");
+}
+
+TEST(Refused, NegativeStiffness) {
+  LinearSystem s = feeder();
+  s.K.coeffRef(0, 0) -= 1e8;  // an interior degree of freedom
+  ReduceOptions o;
+  o.masters = test::feeder_masters();
+  o.modes = {5};
+  expect(s, o, "E0907", "with the masters held");
+  s = feeder();
+  s.K.coeffRef(38, 38) -= 1e8;  // a master
+  expect(s, o, "E0907", "motion of the masters");
+}
+
+TEST(Refused, ModesAndBandsThatAreNotThere) {
+  ReduceOptions o = horn_options();
+  o.modes = {8, 317};
+  expect(horn(), o, "E0911", "317");
+  o.modes.clear();
+  o.band_hz = {100, 200};
+  expect(horn(), o, "E0911", "no elastic mode");
+}
+
+TEST(Refused, AnUndampedSystemAtResonance) {
+  // One mass on a spring beside another: 1 Hz exactly.
+  BeamFrame f;
+  const double k = 4 * 9.869604401089358;
+  f.masses = {{"a", 1}, {"b", 1}};
+  f.springs = {{"a", "ground", k}, {"b", "ground", 2 * k}};
+  LinearSystem s = *beam_frame(f, "two");
+  const auto x = forced_response(s, {{1.0, {{0, 1.0}}}}, 0);
+  EXPECT_FALSE(x.ok());
+  expect(x.diagnostics(), "E0912", "give damping");
+  EXPECT_TRUE(forced_response(s, {{1.0, {{0, 1.0}}}}, 0.01).ok());
+}
+
+TEST(Refused, OptionsThatDoNotSayWhatFor) {
+  ReduceOptions o;
+  o.masters = test::horn_masters();
+  expect(horn(), o, "E0913", "what the model is for");
+  o = horn_options();
+  o.rank = RankingMethod::kEbr;
+  expect(horn(), o, "E0913", "ebr ranks for periodic forces");
+  o = horn_options();
+  o.weights = {1, 2};
+  expect(horn(), o, "E0913", "2 weights for 1 modes");
+  o = horn_options();
+  o.tolerance = 1.5;
+  expect(horn(), o, "E0913", "tolerance 1.5");
+  o = horn_options();
+  o.sample = "n100.x";
+  expect(horn(), o, "E0913", "is not one master");
+}
+
+TEST(Refused, AForceOnTheInterior) {
+  ReduceOptions o;
+  o.masters = test::feeder_masters();
+  o.forces = {{{"tray.1.y"}, 50, 1, 0}};
+  expect(feeder(), o, "E0914", "tray.1.y");
+}
+
+TEST(Refused, WorkThatWasStopped) {
+  ReduceOptions o = horn_options();
+  o.progress = [](double fraction) { return fraction < 0.5; };
+  expect(horn(), o, "E0909", "stopped");
+}
+
+TEST(Warned, ATolerenceThatTheCandidatesDoNotMeet) {
+  ReduceOptions o = horn_options();
+  o.modes = {14};
+  o.candidates = 5;
+  const auto r = reduce(horn(), o);
+  ASSERT_TRUE(r.ok()) << r.diagnostics().text();
+  expect(r.diagnostics(), "W0915", "5 interior modes");
+  EXPECT_EQ(r->system.M.rows(), 11);
+}
+
+}  // namespace
+}  // namespace panto
