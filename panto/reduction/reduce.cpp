@@ -183,7 +183,7 @@ std::optional<RankingMethod> ranking_method(const std::string& name) {
   return std::nullopt;
 }
 
-Result<Reduction> reduce(const LinearSystem& system, const ReduceOptions& o) {
+Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& o) {
   const bool for_modes = !o.modes.empty() || o.band_hz.has_value();
   const RankingMethod method = o.rank.value_or(for_modes          ? RankingMethod::kImr
                                                : o.forces.empty() ? RankingMethod::kSbe
@@ -211,7 +211,7 @@ Result<Reduction> reduce(const LinearSystem& system, const ReduceOptions& o) {
     };
   };
 
-  Reduction out;
+  RankedReduction out;
   out.harmonics = std::move(*harmonics);
   const int interior = system.size() - static_cast<int>(masters->size());
   int candidates = o.candidates > 0 ? o.candidates : interior <= kAll ? interior : kFirstCandidates;

@@ -53,7 +53,7 @@ struct RankingCurve {
   std::vector<SizePoint> points;
 };
 
-struct Reduction {
+struct RankedReduction {
   CraigBampton cb;
   std::optional<FullModes> modes;        // asked for
   std::vector<Harmonic> harmonics;       // asked for
@@ -66,6 +66,6 @@ struct Reduction {
 
 // E0904 … E0909 as find_dofs() and craig_bampton(), E0911, E0912 as full_modes() and forced_response(); E0913: options that contradict each other or
 // do not say what the model is for; E0914: a force that does not act on a master. W0915: the tolerance is not met with the candidates.
-Result<Reduction> reduce(const LinearSystem& system, const ReduceOptions& options);
+Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& options);
 
 }  // namespace panto

@@ -20,7 +20,7 @@ ReduceOptions horn_options() {
   return o;
 }
 
-const RankingCurve& curve(const Reduction& r, RankingMethod method) {
+const RankingCurve& curve(const RankedReduction& r, RankingMethod method) {
   for (const RankingCurve& c : r.rankings)
     if (c.method == method) return c;
   ADD_FAILURE() << to_string(method);
