@@ -15,9 +15,9 @@ struct MeasuredPoint {
 
 struct MeasuredMode {
   double frequency_hz = 0;
-  double damping = 0;         // ratio of critical damping
-  Eigen::VectorXcd shape;     // one entry per point; NaN where this mode was not measured there
-  double frequency_sigma = 0; // standard deviations; 0: not known
+  double damping = 0;          // ratio of critical damping
+  Eigen::VectorXcd shape;      // one entry per point; NaN where this mode was not measured there
+  double frequency_sigma = 0;  // standard deviations; 0: not known
   double damping_sigma = 0;
   Eigen::VectorXd shape_sigma;  // per point; empty: not known
 };
