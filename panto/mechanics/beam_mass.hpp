@@ -24,7 +24,8 @@ class BeamMass {
         reduced_(model) {
     if (!reduced_.active()) return;
     turning_.resize(joints_ * joints_);
-    for (int dof = model.joint_nv(); dof < model.nv; ++dof) reduced_row_.push_back(reduced_.row_of(dof));
+    for (int dof = model.joint_nv(); dof < model.nv; ++dof)
+      reduced_row_.push_back(reduced_.row_of(dof));
   }
 
   // Other constants: the part of ANCF beams anew, which no pose changes.
@@ -231,15 +232,17 @@ class BeamMass {
   void take_reduced() noexcept {
     const auto reduced = [this](size_t i) { return reduced_row_[i] >= 0; };
     for (size_t k = 0; k < block_.size(); ++k) {
-      const auto i = static_cast<size_t>(pattern_[k].first), j = static_cast<size_t>(pattern_[k].second);
+      const auto i = static_cast<size_t>(pattern_[k].first),
+                 j = static_cast<size_t>(pattern_[k].second);
       if (reduced(i) && reduced(j)) block_[k] += reduced_(reduced_row_[i], reduced_row_[j]);
     }
     for (size_t k = 0; k < elastic_; ++k)
       for (size_t j = 0; j < joints_ && reduced(k); ++j)
         coupling_[k * joints_ + j] = reduced_(reduced_row_[k], static_cast<int>(j));
     for (size_t i = 0; i < joints_; ++i)
-      for (size_t j = 0; j < joints_; ++j)
-        turning_[i * joints_ + j] = reduced_(static_cast<int>(i), static_cast<int>(j));
+      for (size_t j = 0; j <= i; ++j)
+        turning_[i * joints_ + j] = turning_[j * joints_ + i] =
+            reduced_(static_cast<int>(i), static_cast<int>(j));
   }
   void add_diagonal(int dof, double value) noexcept {
     if (dof >= 0) block_[static_cast<size_t>(dof) - joints_] += value;
@@ -305,7 +308,7 @@ class BeamMass {
   bool factored_ = false;       // and the block is constant
   SparseCholesky factor_;
   erls::ReducedMass reduced_;
-  std::vector<int> reduced_row_;   // elastic coordinate -> row of reduced_, -1: of an ANCF beam
+  std::vector<int> reduced_row_;  // elastic coordinate -> row of reduced_, -1: of an ANCF beam
   std::vector<double> turning_;
 };
 

@@ -24,23 +24,24 @@ struct LinkInput {
 struct LinkLayout {
   int beam = 0, body = 0;  // body: Kinematics index
   int first_node = 0, nodes = 0;
-  struct Part {               // an input
-    int input = 0;            // into ReducedLayout::inputs
-    int at = 0;               // first component in a
-    int component = 0;        // and among all inputs
+  struct Part {         // an input
+    int input = 0;      // into ReducedLayout::inputs
+    int at = 0;         // first component in a
+    int component = 0;  // and among all inputs
     bool pair = true, slave = false;
   };
   std::vector<Part> parts;
-  std::vector<int> local;     // 3 node + axis -> component of a, -1 held, -2 - k inside k
-  std::vector<int> path;      // speeds of joints that move the link
+  std::vector<int> local;  // 3 node + axis -> component of a, -1 held, -2 - k inside k
+  std::vector<int> path;   // speeds of joints that move the link
   int nx = 0, inside = 0;
 };
 
 // Slaves among the inputs that links couple with each other but not with those of other clusters.
 struct Cluster {
-  int first = 0, size = 0;     // components of slaves, counted from the first slave
+  int first = 0, size = 0;  // components of slaves, counted from the first slave
   std::vector<int> links;
-  std::vector<int> columns;    // of W (RER-5): joints, masters, amplitudes; places in (joints, masters, slaves, amplitudes)
+  std::vector<int>
+      columns;  // of W (RER-5): joints, masters, amplitudes; places in (joints, masters, slaves, amplitudes)
 };
 
 struct ReducedLayout {
@@ -51,18 +52,19 @@ struct ReducedLayout {
   std::vector<Cluster> clusters;
   std::vector<int> master_dof;  // speed of each component of a master
   int joints = 0, masters = 0, slaves = 0, modes = 0;
-  int first_mode = -1;          // speed
+  int first_mode = -1;  // speed
   [[nodiscard]] int components() const { return masters + slaves; }
 };
 
 template <class P>
 struct LinkMatrices {
   int nx = 0, n = 0;
-  std::vector<P> M, Mt, G;             // n x n by columns
-  std::vector<P> k;                    // nx x nx
-  std::vector<P> Sx, Sy, h, ht, s1;    // n
-  std::vector<P> inside;               // rows of n
-  P mass{0.0}, moment{0.0}, inertia{0.0};  // of the undeformed link about its origin; moment: first one, along x
+  std::vector<P> M, Mt, G;           // n x n by columns
+  std::vector<P> k;                  // nx x nx
+  std::vector<P> Sx, Sy, h, ht, s1;  // n
+  std::vector<P> inside;             // rows of n
+  P mass{0.0}, moment{0.0},
+      inertia{0.0};  // of the undeformed link about its origin; moment: first one, along x
   P alpha{0.0}, beta{0.0};
   bool damped = false, rotary = false;
 };
@@ -70,8 +72,9 @@ struct LinkMatrices {
 template <class P>
 struct ReducedConstants {
   std::vector<LinkMatrices<P>> links;
-  std::vector<P> stiffness, damping;   // of the amplitudes, modes x modes
-  std::vector<double> shared;          // slaves x modes, by rows: modal part of shared displacements, axes of the owner's link
+  std::vector<P> stiffness, damping;  // of the amplitudes, modes x modes
+  std::vector<double>
+      shared;  // slaves x modes, by rows: modal part of shared displacements, axes of the owner's link
 };
 
 // Computes the interior modes of a reduced model at the nominal parameters, with the links of the beams at these angles, and makes them its
@@ -84,11 +87,7 @@ struct NodalMatrices {
   int n = 0;
   std::vector<P> M, Mt, G, K;
   explicit NodalMatrices(int size)
-      : n(size),
-        M(static_cast<size_t>(size * size), P(0.0)),
-        Mt(M),
-        G(M),
-        K(M) {}
+      : n(size), M(static_cast<size_t>(size * size), P(0.0)), Mt(M), G(M), K(M) {}
 };
 
 template <class P>
@@ -178,9 +177,8 @@ LinkMatrices<P> link_matrices(const Model& model, const ReducedLayout& layout, c
     }
     const auto row = static_cast<size_t>(-2 - to);
     for (int j = 0; j < n; ++j) {
-      const P value =
-          j < l.nx ? response[static_cast<size_t>(j * l.inside) + row]
-                   : P(model.reduction.shapes(3 * l.first_node + i, j - l.nx));
+      const P value = j < l.nx ? response[static_cast<size_t>(j * l.inside) + row]
+                               : P(model.reduction.shapes(3 * l.first_node + i, j - l.nx));
       e[at(i, j)] = value;
       out.inside[row * un + static_cast<size_t>(j)] = value;
     }

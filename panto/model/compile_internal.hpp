@@ -202,7 +202,7 @@ class Compiler {
   std::optional<Channel> beam_channel(const At& at, ChannelKind kind);
 
   // --- compile_reduction.cpp
-  void read_reduction();    // which displacements are masters and which modes are kept
+  void read_reduction();  // which displacements are masters and which modes are kept
   void name_amplitudes();
   void reduction_basis();
   [[nodiscard]] std::vector<double> initial_link_angles() const;
@@ -331,8 +331,8 @@ class Compiler {
   std::vector<int> followers_;         // frame -> its twin that follows a node
   std::map<int, const Node*> zeroed_;  // beam -> its list
   bool reduced_ = false;
-  std::set<int> masters_;  // groups
-  bool following_ = false;             // places on beams follow their nodes
+  std::set<int> masters_;   // groups
+  bool following_ = false;  // places on beams follow their nodes
 
   struct AncfJoint {
     int section = -1, parent = -1;  // frames

@@ -20,9 +20,10 @@ void Compiler::read_reduction() {
   reduced_ = true;
   for (const Beam& b : model_.beams)
     if (!b.ancf() && (b.first_terms || b.stiffening))
-      error(933, at,
-            fmt::format("beam \"{}\" has {}; reduced are beams with complete terms and linear strain",
-                        b.name, b.first_terms ? "terms \"first\"" : "strain \"stiffening\""));
+      error(
+          933, at,
+          fmt::format("beam \"{}\" has {}; reduced are beams with complete terms and linear strain",
+                      b.name, b.first_terms ? "terms \"first\"" : "strain \"stiffening\""));
   std::vector<std::string> known;
   for (size_t n = 0; n < model_.nodes.size(); ++n)
     for (size_t axis = 0; axis < 3; ++axis)
@@ -51,8 +52,8 @@ void Compiler::read_reduction() {
     const auto x = elastic_group_[3 * n], y = elastic_group_[3 * n + 1];
     const auto kind = [&](int group) {
       return elastic_hold_[static_cast<size_t>(group)] != NodeHold::kFree ? 0
-             : masters_.contains(group)                                    ? 1
-                                                                           : 2;
+             : masters_.contains(group)                                   ? 1
+                                                                          : 2;
     };
     if (kind(x) == kind(y)) continue;
     const std::string& name = model_.nodes[n].name;
@@ -80,14 +81,6 @@ void Compiler::read_reduction() {
   }
   if (const auto count = lowest ? constant(lowest, dim::kNone) : std::nullopt)
     for (int i = 1; i <= static_cast<int>(*count); ++i) r.modes.push_back(i);
-  const auto fraction = [&](const char* key, double& out) {
-    const auto v = constant(at[key], dim::kNone);
-    if (!v) return;
-    out = *v;
-    if (!(out > 0 && out < 1)) error(937, at[key], fmt::format("is between 0 and 1, not {}", out));
-  };
-  fraction("tolerance", r.tolerance);
-  fraction("hysteresis", r.hysteresis);
 }
 
 void Compiler::name_amplitudes() {
@@ -144,7 +137,8 @@ void Compiler::reduction_basis() {
     for (const auto& [key, node] : *given.node->table()) {
       const auto it = std::find(known.begin(), known.end(), key);
       if (it == known.end()) {
-        error(935, given[key], fmt::format("beam \"{}\" not found{}", key, did_you_mean(key, known)));
+        error(935, given[key],
+              fmt::format("beam \"{}\" not found{}", key, did_you_mean(key, known)));
         continue;
       }
       for (size_t i = 0; i < model_.beams.size(); ++i)

@@ -149,8 +149,8 @@ struct ElasticCoordinate {
 
 // The displacements of ERLS beams follow from some of them, the masters, and from amplitudes of interior modes, the last coordinates (RER-1).
 struct Reduction {
-  std::vector<int> modes;  // kept interior modes, counted from 1 by frequency
-  int first_mode = -1;     // speed of the first amplitude; -1: the model is not reduced
+  std::vector<int> modes;           // kept interior modes, counted from 1 by frequency
+  int first_mode = -1;              // speed of the first amplitude; -1: the model is not reduced
   std::vector<double> reference;    // per beam: angle of its link where the modes were computed
   std::vector<double> frequencies;  // of all interior modes there [Hz]
   // Rows 3 node + axis, columns kept modes, of modal mass 1 kg, in the axes of the beam's link: of a displacement that beams share, in the row of its
@@ -342,7 +342,7 @@ struct Model {
   std::vector<BeamSpan> elements;
   std::vector<AncfNode> ancf_nodes;
   std::vector<BeamSpan> ancf_elements;
-  std::vector<ElasticCoordinate> elastic;                  // the last coordinates and speeds
+  std::vector<ElasticCoordinate> elastic;  // the last coordinates and speeds
   Reduction reduction;
   std::vector<std::string> coordinate_names, speed_names;  // nq, nv
   std::vector<Limits> limits;                              // per speed index

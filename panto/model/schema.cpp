@@ -108,9 +108,6 @@ constexpr SchemaKey kReductionKeys[] = {
     key("lowest", T::kWhole, "in place of `modes`: as many of the lowest", "0"),
     table("reference", "reference",
           "where the interior modes are computed; default: the initial pose"),
-    number("tolerance", "", "of the modes' orthonormality, beyond which the reference is renewed",
-           "0.02"),
-    number("hysteresis", "", "an earlier reference is taken again within this part of it", "0.5"),
 };
 constexpr SchemaKey kRotatingKeys[] = {
     required(number("rate", "rad/s", "about an axis through the origin of the ground")),
@@ -573,7 +570,8 @@ constexpr SchemaTable kTables[] = {
          "value of the coordinate `joint.key`"),
     part("simulation", "run defaults", kSimulationKeys),
     part("reduction", "fewer coordinates for the displacements of beams", kReductionKeys),
-    part("reference", "reference pose of a reduction", {}, "angle of the link of the beam of that name"),
+    part("reference", "reference pose of a reduction", {},
+         "angle of the link of the beam of that name"),
 };
 
 }  // namespace

@@ -110,7 +110,8 @@ struct ReducedCase {
   // Speeds of the full model per speed of the reduced one.
   [[nodiscard]] Eigen::MatrixXd velocity_map(const Eigen::VectorXd& q) const {
     Eigen::MatrixXd map(full->nv, model->nv);
-    for (int i = 0; i < model->nv; ++i) map.col(i) = both(q, Eigen::VectorXd::Unit(model->nv, i)).second;
+    for (int i = 0; i < model->nv; ++i)
+      map.col(i) = both(q, Eigen::VectorXd::Unit(model->nv, i)).second;
     return map;
   }
   [[nodiscard]] std::pair<Eigen::VectorXd, Eigen::VectorXd> both(const Eigen::VectorXd& q,

@@ -69,8 +69,9 @@ TEST_P(ReducedMechanism, HasTheEnergyOfTheFullOne) {
   const Eigen::VectorXd q = c.full_q(p.q), speed = c.velocity_map(p.q) * p.v;
   const Energy full = c.full_ws->energy(test::view(q), test::view(speed)),
                reduced = c.ws->energy(test::view(p.q), test::view(p.v));
-  EXPECT_NEAR(reduced.kinetic, full.kinetic, 1e-11 * full.kinetic);      // round-off
-  EXPECT_NEAR(reduced.potential, full.potential, 1e-9 * full.potential);  // stiff axial terms cancel
+  EXPECT_NEAR(reduced.kinetic, full.kinetic, 1e-11 * full.kinetic);  // round-off
+  EXPECT_NEAR(reduced.potential, full.potential,
+              1e-9 * full.potential);  // stiff axial terms cancel
 }
 
 TEST_P(ReducedMechanism, DampingTakesThePowerOfTheFullOne) {

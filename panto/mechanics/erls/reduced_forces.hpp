@@ -224,7 +224,8 @@ void gather_links(const Kinematics<Planar, T>& kin, const Constants<Planar, P>& 
         on_link(l.body, torque);
       }
   }
-  for (int i = 0; i < layout.masters; ++i) r[layout.master_dof[static_cast<size_t>(i)]] += s.force[static_cast<size_t>(i)];
+  for (int i = 0; i < layout.masters; ++i)
+    r[layout.master_dof[static_cast<size_t>(i)]] += s.force[static_cast<size_t>(i)];
 }
 
 // Clears the forces on the inputs; before nodes are spread and links gathered.
@@ -289,8 +290,8 @@ T reduced_potential_energy(const Kinematics<Planar, T>& kin, const Constants<Pla
       for (int i = 0; i < m.nx; ++i)
         sum += 0.5 * l.a[static_cast<size_t>(i)] *
                (m.k[static_cast<size_t>(j * m.nx + i)] * l.a[static_cast<size_t>(j)]);
-    const Vec2<T> centre = rotate(
-        b.R, Vec2<T>{m.moment + detail::sum_of(m.Sx, l.a), detail::sum_of(m.Sy, l.a)});
+    const Vec2<T> centre =
+        rotate(b.R, Vec2<T>{m.moment + detail::sum_of(m.Sx, l.a), detail::sum_of(m.Sy, l.a)});
     sum -= m.mass * dot(b.p, c.gravity) + dot(centre, c.gravity);
   }
   for (size_t j = 0; j < s.eta.size(); ++j)
@@ -312,8 +313,7 @@ T reduced_damping_power(const Kinematics<Planar, T>& kin, const Constants<Planar
         sum += m.alpha * (rate[i] * (m.M[j * rate.size() + i] * rate[j]));
     const auto nx = static_cast<size_t>(m.nx);
     for (size_t j = 0; j < nx; ++j)
-      for (size_t i = 0; i < nx; ++i)
-        sum += m.beta * (rate[i] * (m.k[j * nx + i] * rate[j]));
+      for (size_t i = 0; i < nx; ++i) sum += m.beta * (rate[i] * (m.k[j * nx + i] * rate[j]));
   }
   for (size_t j = 0; j < s.eta.size(); ++j)
     for (size_t i = 0; i < s.eta.size(); ++i)

@@ -120,8 +120,8 @@ class ReducedMass {
       const double vx = R.c * v.x + R.s * v.y, vy = R.c * v.y - R.s * v.x;
       double* row = coupling_.data();
       for (int i = 0; i < n; ++i)
-        row[i] = h[i] * column.w + m.Sx[static_cast<size_t>(i)] * vx +
-                 m.Sy[static_cast<size_t>(i)] * vy;
+        row[i] =
+            h[i] * column.w + m.Sx[static_cast<size_t>(i)] * vx + m.Sy[static_cast<size_t>(i)] * vy;
       for (const LinkLayout::Part& p : l.parts) {
         const int to = joints + p.component;
         if (p.pair) {
@@ -187,7 +187,8 @@ class ReducedMass {
     const auto columns = static_cast<int>(cluster.columns.size());
     double* w = w_.data();
     for (int i = 0; i < size * columns; ++i) w[i] = 0;
-    for (int j = 0; j < columns; ++j) column_[static_cast<size_t>(cluster.columns[static_cast<size_t>(j)])] = j;
+    for (int j = 0; j < columns; ++j)
+      column_[static_cast<size_t>(cluster.columns[static_cast<size_t>(j)])] = j;
     const int joints = layout_.joints, mode_row = joints + layout_.components();
     for (const int k : cluster.links) {
       const LinkLayout& l = layout_.links[static_cast<size_t>(k)];
@@ -238,8 +239,8 @@ class ReducedMass {
       if (in.owner < 0 || at < 0 || at >= size) continue;
       const LinkLayout& owner = layout_.links[static_cast<size_t>(in.owner)];
       const Rot2<double> R = kin.body[static_cast<size_t>(owner.body)].R;
-      const double* shape = c.reduced.shared.data() +
-                            static_cast<size_t>((in.at - layout_.masters) * layout_.modes);
+      const double* shape =
+          c.reduced.shared.data() + static_cast<size_t>((in.at - layout_.masters) * layout_.modes);
       for (int i = 0; i < layout_.modes; ++i) {
         double* to = w + size * column_[static_cast<size_t>(mode_row + i)] + at;
         if (in.pair) {
@@ -259,25 +260,29 @@ class ReducedMass {
     }
   }
 
-  // Z <- Vᵀ Z V with the rows W of the cluster's slaves.
+  // Z <- Vᵀ Z V with the rows W of the cluster's slaves, on and below the diagonal of what is left.
   void substitute(const Cluster& cluster) noexcept {
     const int size = cluster.size, first = layout_.joints + layout_.masters + cluster.first;
     const auto columns = static_cast<int>(cluster.columns.size());
     const double* w = w_.data();
+    using Column = Eigen::Map<Eigen::VectorXd>;
     for (int j = 0; j < columns; ++j, w += size) {
-      double* to = z_.data() + cluster.columns[static_cast<size_t>(j)] * stride_;
-      for (int s = 0; s < size; ++s) {
-        const double factor = w[s];
-        const double* from = z_.data() + (first + s) * stride_;
-        for (int i = 0; i < stride_; ++i) to[i] += factor * from[i];
-      }
+      Column to(z_.data() + cluster.columns[static_cast<size_t>(j)] * stride_, stride_);
+      for (int s = 0; s < size; ++s)
+        to += w[s] * Column(z_.data() + (first + s) * stride_, stride_);
     }
+    // Of the rows, those below the diagonal; slaves of other clusters do not meet these.
+    const int masters_end = layout_.joints + layout_.masters,
+              modes_begin = layout_.joints + layout_.components();
     for (int c = 0; c < rows_; ++c) {
+      if (c == masters_end) c = modes_begin;
+      if (c == rows_) break;
       double* column = z_.data() + c * stride_;
-      w = w_.data();
-      for (int j = 0; j < columns; ++j, w += size) {
+      const double* of_slaves = column + first;
+      for (int j = columns - 1; j >= 0 && cluster.columns[static_cast<size_t>(j)] >= c; --j) {
+        const double* row = w_.data() + j * size;
         double sum = 0;
-        for (int s = 0; s < size; ++s) sum += w[s] * column[first + s];
+        for (int s = 0; s < size; ++s) sum += row[s] * of_slaves[s];
         column[cluster.columns[static_cast<size_t>(j)]] += sum;
       }
     }

@@ -10,10 +10,10 @@ namespace panto::erls {
 template <class T>
 struct LinkState {
   std::vector<T> a, a_dot, a_ddot;  // n
-  std::vector<T> still, pull;       // x without the modes and its static force k x, links with slaves
-  std::vector<T> pull_dot;          // k times the rate of the former that the link sees
-  std::vector<T> force;             // on a
-  T torque{0.0};                    // on the link's angle at fixed inputs, of forces on the inside
+  std::vector<T> still, pull;  // x without the modes and its static force k x, links with slaves
+  std::vector<T> pull_dot;     // k times the rate of the former that the link sees
+  std::vector<T> force;        // on a
+  T torque{0.0};               // on the link's angle at fixed inputs, of forces on the inside
 };
 
 template <class T>
@@ -46,8 +46,9 @@ struct ReducedState {
   // Components of all inputs, ground axes: as they are, and without what the modes add to slaves (modal).
   std::vector<T> x, x_dot, x_ddot, still, still_dot, still_ddot, modal;
   std::vector<T> eta, eta_dot, eta_ddot;
-  std::vector<T> factor;  // per cluster L D Lᵀ of the stiffness of the slaves, inverse of D on the diagonal
-  std::vector<T> force;   // on the inputs
+  std::vector<T>
+      factor;  // per cluster L D Lᵀ of the stiffness of the slaves, inverse of D on the diagonal
+  std::vector<T> force;  // on the inputs
   std::vector<LinkState<T>> links;
   std::vector<T> work, product;
   std::vector<int> node_link;
@@ -147,8 +148,8 @@ void solve_slaves(const ReducedState<T>& s, T* x) {
 
 // Adds the stiffness between the slaves of one link, ground axes, to the cluster's, lower triangle by rows.
 template <class P, class T>
-void add_stiffness(const LinkLayout& l, const LinkMatrices<P>& m, const Rot2<T>& R, int first, int n,
-                   T* a) {
+void add_stiffness(const LinkLayout& l, const LinkMatrices<P>& m, const Rot2<T>& R, int first,
+                   int n, T* a) {
   const auto k = [&](int i, int j) -> const P& { return m.k[static_cast<size_t>(j * m.nx + i)]; };
   for (const LinkLayout::Part& p : l.parts) {
     if (!p.slave) continue;
@@ -179,8 +180,8 @@ void add_stiffness(const LinkLayout& l, const LinkMatrices<P>& m, const Rot2<T>&
 
 // Amplitudes times the modal part of a shared displacement, axes of the owner's link.
 template <class P, class T>
-Vec2<T> shared_shape(const ReducedConstants<P>& c, const ReducedLayout& layout,
-                     const LinkInput& in, const T* eta) {
+Vec2<T> shared_shape(const ReducedConstants<P>& c, const ReducedLayout& layout, const LinkInput& in,
+                     const T* eta) {
   const auto modes = static_cast<size_t>(layout.modes);
   const double* row = c.shared.data() + static_cast<size_t>(in.at - layout.masters) * modes;
   Vec2<T> sum{T(0.0), T(0.0)};
@@ -460,7 +461,8 @@ void accelerate_node(const Model& m, const ReducedConstants<P>& c, const Reduced
   const auto i = static_cast<size_t>(node);
   const Body& link = detail::link_of(m, body, m.nodes[i]);
   Body& b = body[m.bodies.size() + 1 + i];
-  const auto second = detail::node_value(c, s, node, detail::link_of_node(s, node).a_ddot, s.x_ddot);
+  const auto second =
+      detail::node_value(c, s, node, detail::link_of_node(s, node).a_ddot, s.x_ddot);
   // u̇ − ω × u: the rate that the link sees, in ground axes.
   out.u_ddot = second.inside ? rotate(link.R, second.u) +
                                    spin(T(2.0 * link.w), out.u_dot - spin(link.w, out.u)) +

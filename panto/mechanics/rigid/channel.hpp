@@ -109,8 +109,7 @@ void evaluate_beam_channel(const Kinematics<Planar, T>& kin, const Constants<Pla
                           w.f.y * erls::detail::entry(kin.a, 0, dof[1]) +
                           w.n * erls::detail::entry(kin.a, 0, dof[2]);
       }
-      r.acceleration -=
-          2.0 * link.w * moment(s.u_dot, w.f) + link.w * link.w * dot(w.f, s.u);
+      r.acceleration -= 2.0 * link.w * moment(s.u_dot, w.f) + link.w * link.w * dot(w.f, s.u);
     }
   }
   if constexpr (kDepth != Depth::kValue) r.rate += turning * link.w;

@@ -94,8 +94,7 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   if (displacements_move_ && nv <= kDenseSpeeds) basis_.resize(nv * nv);
   reduced_.resize(moving * moving);
   reduced_force_.resize(nv);
-  if (model.reduction.active())
-    node_scratch_ = std::make_unique<erls::ReducedState<double>>(model);
+  if (model.reduction.active()) node_scratch_ = std::make_unique<erls::ReducedState<double>>(model);
   set_parameters(params);
 }
 
@@ -423,8 +422,7 @@ double RigidWorkspace<S>::reduction_drift(View q) {
   Eigen::MatrixXd mass;
   mass_matrix(q, mass);
   const Eigen::Index first = model_.reduction.first_mode;
-  const Eigen::MatrixXd off =
-      mass.block(first, first, n, n) - Eigen::MatrixXd::Identity(n, n);
+  const Eigen::MatrixXd off = mass.block(first, first, n, n) - Eigen::MatrixXd::Identity(n, n);
   return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(off, Eigen::EigenvaluesOnly)
       .eigenvalues()
       .cwiseAbs()
