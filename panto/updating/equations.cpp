@@ -15,7 +15,7 @@ namespace panto {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTiny = 1e-14;      // λ that stands for 0, of the equations' size
+constexpr double kTiny = 1e-22;      // λ that stands for 0, of the equations' size
 constexpr double kUnmovable = 1e-9;  // of the largest column
 constexpr double kParallel = 0.999;
 constexpr int kPoints = 61;  // of the L-curve, from 1e-10 to 1e2 of the equations' size
