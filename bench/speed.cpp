@@ -249,8 +249,6 @@ void flexible_links() {
   }
 }
 
-}  // namespace
-
 // 29 parameters from seven modes of the manipulator of Belotti et al.: one update with all it reports, and a thousand noisy ones.
 void updating() {
   Result<LoadedUpdateStudy> loaded =
@@ -267,6 +265,8 @@ void updating() {
   report("manipulator, 1000 noisy updates",
          best_seconds(1, [&] { (void)update(loaded->model, params, study); }), "s", 20, false);
 }
+
+}  // namespace
 
 int main() {
   const Result<Model> fourbar = load("fourbar_f1");
