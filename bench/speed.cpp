@@ -13,9 +13,11 @@
 #include "panto/io/load.hpp"
 #include "panto/io/study.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/io/update_study.hpp"
 #include "panto/mechanics/assembly.hpp"
 #include "panto/model/compile.hpp"
 #include "panto/numerics/random.hpp"
+#include "panto/updating/update.hpp"
 
 using namespace panto;
 
@@ -248,6 +250,23 @@ void flexible_links() {
   }
 }
 
+// 29 parameters from seven modes of the manipulator of Belotti et al.: one update with all it reports, and a thousand noisy ones.
+void updating() {
+  Result<LoadedUpdateStudy> loaded =
+      load_update_study(PANTO_VALIDATION_DIR "/papers/belotti2018/twin.toml");
+  if (!loaded) return report("twin.toml loads", 0, "", 1, true);
+  const Params params = nominal(loaded->model);
+  UpdateStudy& study = loaded->study;
+  study.simulate.front().frequency_noise = 0.002;
+  study.simulate.front().shape_noise = 0.01;
+  report("manipulator, update 29 parameters from 7 modes",
+         1e3 * best_seconds(10, [&] { (void)update(loaded->model, params, study); }), "ms", 50,
+         false);
+  study.simulate.front().draws = 1000;
+  report("manipulator, 1000 noisy updates",
+         best_seconds(1, [&] { (void)update(loaded->model, params, study); }), "s", 20, false);
+}
+
 }  // namespace
 
 int main() {
@@ -276,6 +295,7 @@ int main() {
   report("fourbar_f1, 10 s: times faster than real time", 10 / seconds, "x", 500, true);
   flexible_links();
   identification();
+  updating();
   kinematic_observers();
   observers();
   const std::string text = chain(100);

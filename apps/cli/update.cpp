@@ -122,11 +122,11 @@ std::string table_of(const Model& model, const Updating& r) {
   text += fmt::format("  {:<14} {:>13} {:>13} {:>9} {:>11} {:>6}   {}\n", "parameter", "nominal",
                       "updated", "change %", "std", "told", "bounds");
   for (const UpdatedParameter& p : r.parameters)
-    text += fmt::format("  {:<14} {:>13.6g} {:>13.6g} {:>+9.2f} {:>11} {:>6.2f}   {:.5g} … {:.5g}{}{}\n",
-                        p.name, p.nominal, p.value, 100 * p.change,
-                        std::isfinite(p.std) ? fmt::format("{:.3g}", p.std) : "-", p.resolution,
-                        p.low, p.high, p.bounds_hit ? "  at its bound" : "",
-                        p.unmovable ? "  no mode depends on it" : "");
+    text += fmt::format(
+        "  {:<14} {:>13.6g} {:>13.6g} {:>+9.2f} {:>11} {:>6.2f}   {:.5g} … {:.5g}{}{}\n", p.name,
+        p.nominal, p.value, 100 * p.change,
+        std::isfinite(p.std) ? fmt::format("{:.3g}", p.std) : "-", p.resolution, p.low, p.high,
+        p.bounds_hit ? "  at its bound" : "", p.unmovable ? "  no mode depends on it" : "");
   for (const UpdatedLimit& l : r.limits)
     text += fmt::format("  {:<28} {:>12.5g} -> {:<12.5g} {:.5g} … {:.5g}{}\n", l.name, l.before,
                         l.after, l.low, l.high, l.active ? "  holds" : "");
@@ -136,10 +136,11 @@ std::string table_of(const Model& model, const Updating& r) {
     text += fmt::format("  Rayleigh damping: alpha = {:.5g} 1/s, beta = {:.5g} s\n",
                         r.damping.alpha, r.damping.beta);
   if (r.draws.draws > 0)
-    text += fmt::format("  {} simulated tests: every error smaller in {}, all bounds kept in {}; mean "
-                        "|error| {:.3f} % -> {:.3f} %\n",
-                        r.draws.draws, r.draws.all_improved, r.draws.within_bounds,
-                        100 * r.draws.mean_error_before, 100 * r.draws.mean_error_after);
+    text += fmt::format(
+        "  {} simulated tests: every error smaller in {}, all bounds kept in {}; mean "
+        "|error| {:.3f} % -> {:.3f} %\n",
+        r.draws.draws, r.draws.all_improved, r.draws.within_bounds, 100 * r.draws.mean_error_before,
+        100 * r.draws.mean_error_after);
   return text;
 }
 

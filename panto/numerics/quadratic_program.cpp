@@ -19,7 +19,8 @@ namespace {
 
 constexpr double kNone = 2e19;      // IPOPT's infinity
 constexpr double kFeasible = 1e-9;  // of 1 + max|x|
-constexpr int kExchanges = 50;      // of active limits after the interior point
+constexpr int kTogether = 10;
+constexpr int kExchanges = 100;  // of active limits after the interior point
 
 double finite(double limit) { return std::clamp(limit, -kNone, kNone); }
 
@@ -124,7 +125,6 @@ double size_of_forces(const QuadraticProgram& p, const Eigen::VectorXd& x) {
 // -1 held at the lower limit, 1 at the upper one, 0 free.
 struct Active {
   std::vector<int> bounds, rows;
-  bool operator==(const Active&) const = default;
 };
 
 int side(double value, double low, double high, double multiplier, double scale) {
@@ -201,16 +201,32 @@ void polish(const QuadraticProgram& p, QuadraticOptimum& best) {
       next.solved = best.solved;
       best = next;
     }
-    const Active before = active;
+    // All that is wrong is exchanged at once; where that goes in circles, the worst alone.
     const double near = 1e-12 * (1 + next.x.lpNorm<Eigen::Infinity>());
+    int* worst = nullptr;
+    int change = 0;
+    double most = 0;
+    bool exchanged = false;
     const auto exchange = [&](int& at, double value, double low, double high, double multiplier) {
       if (low == high) return;
-      if (at != 0 && multiplier * at < 0)
-        at = 0;
-      else if (at == 0 && value < low - near)
-        at = -1;
-      else if (at == 0 && value > high + near)
-        at = 1;
+      int next_side = at;
+      double wrong = 0;
+      if (at != 0 && multiplier * at < 0) {
+        next_side = 0;
+        wrong = std::abs(multiplier) / force;
+      } else if (at == 0 && (value < low - near || value > high + near)) {
+        next_side = value < low ? -1 : 1;
+        wrong = std::max(low - value, value - high);
+      }
+      if (next_side == at) return;
+      exchanged = true;
+      if (turn < kTogether) {
+        at = next_side;
+      } else if (wrong > most) {
+        most = wrong;
+        worst = &at;
+        change = next_side;
+      }
     };
     for (Eigen::Index i = 0; i < p.g.size(); ++i)
       exchange(active.bounds[static_cast<size_t>(i)], next.x(i), p.low(i), p.high(i),
@@ -218,7 +234,8 @@ void polish(const QuadraticProgram& p, QuadraticOptimum& best) {
     for (Eigen::Index i = 0; i < p.c.rows(); ++i)
       exchange(active.rows[static_cast<size_t>(i)], p.c.row(i).dot(next.x), p.row_low(i),
                p.row_high(i), next.row(i));
-    if (active == before) break;
+    if (worst != nullptr) *worst = change;
+    if (!exchanged) break;
   }
 }
 

@@ -17,7 +17,8 @@ MatrixPanel mac_panel(const std::string& title, const UpdatedPose& pose, const U
   MatrixPanel panel;
   panel.group = "MAC";
   panel.title = fmt::format("{}, {}", title, pose.name);
-  panel.note = "Measured modes (rows) and the model's (columns); 1 on the diagonal: the same shapes.";
+  panel.note =
+      "Measured modes (rows) and the model's (columns); 1 on the diagonal: the same shapes.";
   for (const UpdatedMode& m : r.modes)
     if (m.pose == pose.name) panel.rows.push_back(fmt::format("{:.4g} Hz", m.measured_hz));
   for (const int c : columns) panel.columns.push_back(fmt::format("mode {}", c));
@@ -39,9 +40,9 @@ Report report_of_updating(const Model& model, const Updating& r) {
   modes.title = "Modes before and after";
   modes.note = fmt::format("Mean of |error| {:.3g} % before, {:.3g} % after.",
                            100 * r.mean_error_before(), 100 * r.mean_error_after());
-  modes.columns = {{"pose", ""},     {"measured", "Hz"},   {"before", "Hz"},
-                   {"after", "Hz"},  {"error before", "%"}, {"error after", "%"},
-                   {"MAC before", ""}, {"MAC after", ""},   {"left out", "Hz"}};
+  modes.columns = {{"pose", ""},       {"measured", "Hz"},    {"before", "Hz"},
+                   {"after", "Hz"},    {"error before", "%"}, {"error after", "%"},
+                   {"MAC before", ""}, {"MAC after", ""},     {"left out", "Hz"}};
   BarsPanel errors;
   errors.title = "Frequency errors";
   errors.unit = "%";
@@ -60,9 +61,10 @@ Report report_of_updating(const Model& model, const Updating& r) {
   TablePanel parameters;
   parameters.title = "Parameters";
   parameters.note = "Told: 1 where the data alone tell the value, 0 where only the penalty does.";
-  parameters.columns = {{"parameter", ""}, {"nominal", ""}, {"updated", ""}, {"change", "%"},
-                        {"standard deviation", ""}, {"from", ""}, {"to", ""}, {"told", ""},
-                        {"at a bound", ""}};
+  parameters.columns = {
+      {"parameter", ""},          {"nominal", ""}, {"updated", ""}, {"change", "%"},
+      {"standard deviation", ""}, {"from", ""},    {"to", ""},      {"told", ""},
+      {"at a bound", ""}};
   BarsPanel bars;
   bars.title = "Change of the parameters";
   bars.unit = "%";
@@ -108,8 +110,8 @@ Report report_of_updating(const Model& model, const Updating& r) {
   if (r.curve.corner >= 0) {
     PlotPanel curve;
     curve.title = "L-curve";
-    curve.note = fmt::format("Size of the change over what the equations lack; λ = {:.3g} was used.",
-                             r.lambda);
+    curve.note = fmt::format(
+        "Size of the change over what the equations lack; λ = {:.3g} was used.", r.lambda);
     curve.x = {"residual", ""};
     curve.x_log = curve.y_log = true;
     curve.x_values = r.curve.residual;

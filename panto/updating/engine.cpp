@@ -9,9 +9,9 @@
 
 namespace panto {
 
-UpdateEngine::UpdateEngine(std::shared_ptr<const Model> model, Params params, std::vector<int> index,
-                           Eigen::VectorXd nominal, Eigen::VectorXd reference,
-                           const UpdateStudy& study)
+UpdateEngine::UpdateEngine(std::shared_ptr<const Model> model, Params params,
+                           std::vector<int> index, Eigen::VectorXd nominal,
+                           Eigen::VectorXd reference, const UpdateStudy& study)
     : model_(std::move(model)),
       params_(std::move(params)),
       index_(std::move(index)),
@@ -69,7 +69,8 @@ bool UpdateEngine::evaluate(const Eigen::VectorXd& chi, bool slopes, std::vector
 
 ModePairing UpdateEngine::pair(const PoseState& state, const PoseReadings& readings) const {
   ModePairing out;
-  const auto count = static_cast<Eigen::Index>(readings.omega.size()), n = state.pairs.values.size();
+  const auto count = static_cast<Eigen::Index>(readings.omega.size()),
+             n = state.pairs.values.size();
   out.table = Eigen::MatrixXd::Zero(count, n);
   const Eigen::MatrixXd model = state.rows * state.pairs.vectors;
   for (Eigen::Index i = 0; i < count; ++i) {

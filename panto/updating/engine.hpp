@@ -42,8 +42,8 @@ class UpdateEngine {
     std::vector<MeasuredPoint> points;
   };
   // The model of with_body_frames().
-  UpdateEngine(std::shared_ptr<const Model> model, Params params, std::vector<int> index, Eigen::VectorXd nominal,
-               Eigen::VectorXd reference, const UpdateStudy& study);
+  UpdateEngine(std::shared_ptr<const Model> model, Params params, std::vector<int> index,
+               Eigen::VectorXd nominal, Eigen::VectorXd reference, const UpdateStudy& study);
   UpdateEngine clone() const;  // for another thread
 
   std::vector<Pose> poses;
@@ -55,8 +55,7 @@ class UpdateEngine {
   [[nodiscard]] const Eigen::VectorXd& nominal_values() const { return nominal_; }
 
   // False where the model has no modes at χ.
-  [[nodiscard]] bool evaluate(const Eigen::VectorXd& chi, bool slopes,
-                              std::vector<PoseState>& out);
+  [[nodiscard]] bool evaluate(const Eigen::VectorXd& chi, bool slopes, std::vector<PoseState>& out);
   // Measured modes and those of the model: by the best total MAC, else by number.
   [[nodiscard]] ModePairing pair(const PoseState& state, const PoseReadings& readings) const;
   // Shapes in the coordinates z; those not measured are the model's own.

@@ -15,7 +15,7 @@ namespace panto {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTiny = 1e-14;      // λ that stands for 0, of the equations' size
+constexpr double kTiny = 1e-22;      // λ that stands for 0, of the equations' size
 constexpr double kUnmovable = 1e-9;  // of the largest column
 constexpr double kParallel = 0.999;
 constexpr int kPoints = 61;  // of the L-curve, from 1e-10 to 1e2 of the equations' size
@@ -201,9 +201,10 @@ RayleighFit fit_rayleigh(const Eigen::VectorXd& omega, const Eigen::VectorXd& ra
   Eigen::MatrixXd a(omega.size(), 2);
   a.col(0) = (0.5 * middle) * omega.cwiseInverse();
   a.col(1) = (0.5 / middle) * omega;
-  Eigen::Vector2d x = a.colPivHouseholderQr().solve(ratios);
-  const Eigen::Vector2d low(b.alpha_low / middle, b.beta_low * middle),
-      high(b.alpha_high / middle, b.beta_high * middle);
+  Eigen::VectorXd x = a.colPivHouseholderQr().solve(ratios);
+  Eigen::VectorXd low(2), high(2);
+  low << b.alpha_low / middle, b.beta_low * middle;
+  high << b.alpha_high / middle, b.beta_high * middle;
   out.solved = true;
   if ((x.array() < low.array()).any() || (x.array() > high.array()).any()) {
     QuadraticProgram p;

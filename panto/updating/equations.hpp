@@ -30,7 +30,7 @@ struct UpdatingSolution {
   double objective = 0;        // of UPD-6
   double kkt = 0;              // of the program that was solved
 };
-// UPD-7: the constrained minimum of UPD-6. λ = 0 counts as 1e-14 of the equations' size, so that of many minima the smallest change is found.
+// UPD-7: the constrained minimum of UPD-6. λ = 0 counts as 1e-22 of the equations' size, so that of many minima the smallest change is found.
 UpdatingSolution solve(const UpdatingEquations& equations, double lambda);
 // UPD-10: the point of the constraints that is nearest to the unconstrained minimum.
 UpdatingSolution solve_as_printed(const UpdatingEquations& equations, double lambda);
@@ -52,8 +52,8 @@ struct RayleighBounds {
 };
 struct RayleighFit {
   double alpha = 0, beta = 0;
-  double squares = 0;           // Σ (ξ_fit - ξ)²
-  Eigen::VectorXd ratios;       // fitted
+  double squares = 0;      // Σ (ξ_fit - ξ)²
+  Eigen::VectorXd ratios;  // fitted
   bool solved = false;
 };
 RayleighFit fit_rayleigh(const Eigen::VectorXd& omega, const Eigen::VectorXd& ratios,

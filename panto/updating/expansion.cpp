@@ -73,7 +73,8 @@ Eigen::MatrixXd elastic_rows(Workspace& workspace, View q, const Beam& beam, dou
   while (a + 2 < beam.first_node + beam.nodes &&
          x > workspace.number(model.nodes[static_cast<size_t>(a + 1)].x))
     ++a;
-  const BeamNode &from = model.nodes[static_cast<size_t>(a)], &to = model.nodes[static_cast<size_t>(a + 1)];
+  const BeamNode &from = model.nodes[static_cast<size_t>(a)],
+                 &to = model.nodes[static_cast<size_t>(a + 1)];
   const double length = workspace.number(to.x) - workspace.number(from.x);
   const double xi = std::clamp((x - workspace.number(from.x)) / length, 0.0, 1.0);
   const auto h = hermite(length, xi), slope = hermite_slope(length, xi);
@@ -88,8 +89,8 @@ Eigen::MatrixXd elastic_rows(Workspace& workspace, View q, const Beam& beam, dou
       if (dof < 0) continue;
       // u in ground axes: its part along the link and its part across it; a point above the axis moves back as the section turns.
       const double along = e.along(k), across = e.across(k);
-      rows.col(dof) += e.along * (axial * along - y * slope[first] * across) +
-                       e.across * (h[first] * across);
+      rows.col(dof) +=
+          e.along * (axial * along - y * slope[first] * across) + e.across * (h[first] * across);
     }
     if (n.dof[2] >= 0)
       rows.col(n.dof[2]) += e.across * h[first + 1] - e.along * (y * slope[first + 1]);
@@ -194,7 +195,8 @@ Eigen::MatrixXd point_rows(Workspace& workspace, View q, const Eigen::MatrixXd& 
       }
       at = known.emplace(points[i].frame, full * r).first;
     }
-    rows.row(static_cast<Eigen::Index>(i)) = points[i].direction.normalized().transpose() * at->second;
+    rows.row(static_cast<Eigen::Index>(i)) =
+        points[i].direction.normalized().transpose() * at->second;
   }
   return rows;
 }
@@ -226,7 +228,8 @@ PointSplines spline_rows(Workspace& workspace, View q, const Eigen::MatrixXd& r,
       Eigen::MatrixXd full = frame_rows(workspace, q, n.frame);
       Eigen::RowVectorXd turn = turn_row(workspace, q, n.frame);
       for (int axis = 0; axis < 2; ++axis)
-        if (n.dof[static_cast<size_t>(axis)] >= 0) full(axis, n.dof[static_cast<size_t>(axis)]) += 1;
+        if (n.dof[static_cast<size_t>(axis)] >= 0)
+          full(axis, n.dof[static_cast<size_t>(axis)]) += 1;
       if (n.dof[2] >= 0) turn(n.dof[2]) += 1;
       // Turns count as displacements at a tenth of the beam's length.
       const double lever = 0.1 * workspace.number(beam.length);
@@ -235,8 +238,7 @@ PointSplines spline_rows(Workspace& workspace, View q, const Eigen::MatrixXd& r,
       Eigen::RowVectorXd value = Eigen::RowVectorXd::Zero(count), slope = value;
       Eigen::Index s = 0;
       for (const auto& [at, point] : stations) {
-        const double sign =
-            points[static_cast<size_t>(point)].direction.dot(e.across) > 0 ? 1 : -1;
+        const double sign = points[static_cast<size_t>(point)].direction.dot(e.across) > 0 ? 1 : -1;
         value(point) = sign * w.value(s);
         slope(point) = sign * lever * w.slope(s);
         ++s;

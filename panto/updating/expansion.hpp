@@ -37,14 +37,14 @@ PointSplines spline_rows(Workspace& workspace, View q, const Eigen::MatrixXd& r,
 
 // What a measured shape is expanded with: modes of the model at hand, and how far it may be trusted.
 struct ExpansionBasis {
-  Eigen::VectorXd squares;  // ω²
-  Eigen::MatrixXd modes;    // columns with φᵀ M φ = 1
+  Eigen::VectorXd squares;   // ω²
+  Eigen::MatrixXd modes;     // columns with φᵀ M φ = 1
   double model_error = 0.2;  // share by which K and M may be wrong
 };
 struct ExpandedShape {
-  Eigen::VectorXd z;        // zᵀ M z = 1, M of the basis
-  Eigen::MatrixXd slope;    // ∂z/∂y
-  double misfit = 0;        // |C z - y| / |y|
+  Eigen::VectorXd z;      // zᵀ M z = 1, M of the basis
+  Eigen::MatrixXd slope;  // ∂z/∂y
+  double misfit = 0;      // |C z - y| / |y|
 };
 // UPD-1: min |(C z - y)/σ|² + |M^-½ (K - ω² M) z|² / (ε ω² a)², a the amplitude √(zᵀMz): what the points do not tell is filled in by the model's balance of
 // forces, to the extent ε that it may be wrong; the smaller σ, the less of it. NaN in y: not measured. σ > 0, in the units of y.

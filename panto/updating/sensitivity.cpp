@@ -57,10 +57,12 @@ bool sensitivity_residuals(const SensitivityProblem& p, const Eigen::VectorXd& c
       if (shaped) slopes.push_back(mac_row);
     }
   }
-  residual = Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+  residual =
+      Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
   if (jacobian != nullptr) {
     jacobian->resize(residual.size(), chi.size());
-    for (size_t i = 0; i < slopes.size(); ++i) jacobian->row(static_cast<Eigen::Index>(i)) = slopes[i];
+    for (size_t i = 0; i < slopes.size(); ++i)
+      jacobian->row(static_cast<Eigen::Index>(i)) = slopes[i];
   }
   return residual.allFinite();
 }

@@ -258,9 +258,9 @@ void choice(const StudyReader& r, Diagnostics& d, const char* key,
     known.emplace_back(word);
     list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", word);
   }
-  d.error(114, r.find(key)->loc,
-          fmt::format("{}: \"{}\" is not one of {}{}", key, *text, list,
-                      did_you_mean(*text, known)));
+  d.error(
+      114, r.find(key)->loc,
+      fmt::format("{}: \"{}\" is not one of {}{}", key, *text, list, did_you_mean(*text, known)));
 }
 
 }  // namespace
@@ -269,9 +269,10 @@ Result<UpdateStudy> update_study(const ModelSpec& file) {
   Diagnostics d;
   UpdateStudy out;
   const StudyReader r(file.root, "", d);
-  r.keys({"model", "set", "method", "lambda", "scaling", "as_printed", "iterations", "expansion",
-          "model_error", "mac_weight", "cross_validate", "seed", "threads", "parameters", "pose",
-          "constraint", "penalty", "static", "simulate", "damping"});
+  r.keys({"model",          "set",        "method",    "lambda",      "scaling",
+          "as_printed",     "iterations", "expansion", "model_error", "mac_weight",
+          "cross_validate", "seed",       "threads",   "parameters",  "pose",
+          "constraint",     "penalty",    "static",    "simulate",    "damping"});
   if (const std::string* model = r.text("model"))
     out.model = *model;
   else if (r.find("model") == nullptr)
@@ -280,10 +281,10 @@ Result<UpdateStudy> update_study(const ModelSpec& file) {
   choice(r, d, "method",
          {{"quadratic", UpdateMethod::kQuadratic}, {"sensitivity", UpdateMethod::kSensitivity}},
          out.method);
-  choice(r, d, "expansion",
-         {{"shape_functions", ExpansionMethod::kShapeFunctions},
-          {"spline", ExpansionMethod::kSpline}},
-         out.expansion);
+  choice(
+      r, d, "expansion",
+      {{"shape_functions", ExpansionMethod::kShapeFunctions}, {"spline", ExpansionMethod::kSpline}},
+      out.expansion);
   choice(r, d, "scaling", {{"relative", true}, {"absolute", false}}, out.relative);
   if (const Node* lambda = r.find("lambda"); lambda != nullptr) {
     if (lambda->text() != nullptr && *lambda->text() == "l-curve")

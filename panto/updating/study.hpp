@@ -49,7 +49,8 @@ struct UpdatePose {
   std::string file;  // of the modal table; empty: `test` was written in the study
   ModalTest test;
   std::vector<double> weights;  // per mode; empty: 1
-  std::vector<int> modes;  // of the model, from 0, per mode; empty: by shape, without shapes by place
+  std::vector<int>
+      modes;  // of the model, from 0, per mode; empty: by shape, without shapes by place
   Loc loc{};
 };
 
@@ -74,14 +75,15 @@ struct UpdateStudy {
   std::vector<UpdateParameter> parameters;
   std::vector<UpdatePose> poses;
   std::vector<UpdateConstraint> constraints;
-  std::vector<UpdateConstraint> penalties;  // rows of Ω besides the costs; terms count in relative changes
+  std::vector<UpdateConstraint>
+      penalties;  // rows of Ω besides the costs; terms count in relative changes
   std::vector<StaticTest> statics;
   std::vector<SimulatedTest> simulate;  // none or one
   UpdateMethod method = UpdateMethod::kQuadratic;
-  double lambda = -1;      // of UPD-6; negative: from the L-curve
-  bool relative = true;    // each equation divided by ω²; false: as it is, for mass-normalised shapes
-  bool as_printed = false; // UPD-10 in place of UPD-7
-  int iterations = 0;      // 0: 1 where the equations are linear, else 30
+  double lambda = -1;    // of UPD-6; negative: from the L-curve
+  bool relative = true;  // each equation divided by ω²; false: as it is, for mass-normalised shapes
+  bool as_printed = false;  // UPD-10 in place of UPD-7
+  int iterations = 0;       // 0: 1 where the equations are linear, else 30
   ExpansionMethod expansion = ExpansionMethod::kShapeFunctions;
   double model_error = 0.2;  // of UPD-1
   double mac_weight = 0.1;   // of UPD-11

@@ -24,13 +24,13 @@ namespace panto {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
-constexpr double kAssumedShape = 0.01;   // of the largest reading, where no scatter is known
-constexpr double kExactShape = 1e-10;    // of the largest reading, for simulated tests without noise
-constexpr double kConverged = 1e-10;     // change of χ from one iteration to the next
-constexpr double kUnlike = 0.5;          // MAC below which a pair is doubtful
-constexpr double kPrior = 0.5;           // resolution below which the penalty tells more than the data
-constexpr double kAtBound = 1e-9;        // of the range
-constexpr double kPlay = 1e-3;           // [m], amplitude at which UPD-3 is compared
+constexpr double kAssumedShape = 0.01;  // of the largest reading, where no scatter is known
+constexpr double kExactShape = 1e-10;   // of the largest reading, for simulated tests without noise
+constexpr double kConverged = 1e-10;    // change of χ from one iteration to the next
+constexpr double kUnlike = 0.5;         // MAC below which a pair is doubtful
+constexpr double kPrior = 0.5;     // resolution below which the penalty tells more than the data
+constexpr double kAtBound = 1e-9;  // of the range
+constexpr double kPlay = 1e-3;     // [m], amplitude at which UPD-3 is compared
 constexpr int kIterations = 30;
 constexpr std::uint64_t kFrequencyStream = 4000, kShapeStream = 5000;
 
@@ -68,8 +68,8 @@ class Updater {
     find_parameters();
     for (const UpdatePose& pose : study_.poses) check_test(pose);
     if (!notes_.ok()) return notes_;
-    engine_ = std::make_unique<UpdateEngine>(framed_, out_.params, index_, nominal_, reference_,
-                                             study_);
+    engine_ =
+        std::make_unique<UpdateEngine>(framed_, out_.params, index_, nominal_, reference_, study_);
     for (const UpdatePose& pose : study_.poses) add_pose(pose);
     for (const StaticTest& test : study_.statics) add_static(test);
     add_constraints();
@@ -145,7 +145,8 @@ class Updater {
         bad(fmt::format("the model's value {:.6g} is outside its bounds, {:.6g} to {:.6g}", v, low,
                         high));
       else if (v >= 0 && low < 0 && info.has_dim && info.dim.kg != 0)
-        bad(fmt::format("the lower bound {:.6g} is negative: masses, inertias, moduli and "
+        bad(
+            fmt::format("the lower bound {:.6g} is negative: masses, inertias, moduli and "
                         "stiffnesses are not",
                         low));
       nominal_(i) = v;
@@ -167,10 +168,11 @@ class Updater {
     const std::vector<std::string> known = frame_names(*framed_);
     for (const MeasuredPoint& p : points)
       if (find_frame(*framed_, p.frame) < 0)
-        notes_.error(970, pose.loc,
-                     fmt::format("pose \"{}\": a shape was measured at \"{}\", which is no place of "
-                                 "{}{}",
-                                 pose.name, p.frame, model_.name, did_you_mean(p.frame, known)));
+        notes_.error(
+            970, pose.loc,
+            fmt::format("pose \"{}\": a shape was measured at \"{}\", which is no place of "
+                        "{}{}",
+                        pose.name, p.frame, model_.name, did_you_mean(p.frame, known)));
     const size_t count = study_.simulate.empty() ? pose.test.modes.size() : pose.modes.size();
     const auto misfit = [&](const std::string& why) {
       notes_.error(972, pose.loc, fmt::format("pose \"{}\": {}", pose.name, why));
@@ -194,7 +196,8 @@ class Updater {
     const auto located = [&](int id, const Diagnostics& why) {
       for (const Diagnostic& d : why.items())
         if (d.severity == Severity::kError)
-          notes_.error(id > 0 ? id : d.id, loc, fmt::format("{} \"{}\": {}", kind, name, d.message));
+          notes_.error(id > 0 ? id : d.id, loc,
+                       fmt::format("{} \"{}\": {}", kind, name, d.message));
       return false;
     };
     const Result<Model> posed = with_pose(model_, at);
@@ -223,9 +226,9 @@ class Updater {
     Result<ParameterMatrices> matrices =
         matrices_at("pose", pose.name, pose.at, pose.operation, pose.loc);
     if (!matrices.ok()) return;
-    engine_->poses.push_back(
-        {std::move(*matrices),
-         study_.simulate.empty() ? pose.test.points : study_.simulate.front().points});
+    engine_->poses.push_back({std::move(*matrices), study_.simulate.empty()
+                                                        ? pose.test.points
+                                                        : study_.simulate.front().points});
     PoseReadings r;
     const size_t count = study_.simulate.empty() ? pose.test.modes.size() : pose.modes.size();
     r.weights = pose.weights.empty() ? std::vector<double>(count, 1) : pose.weights;
@@ -332,11 +335,11 @@ class Updater {
         omega_(count() + static_cast<Eigen::Index>(i), h) += factor;
       });
     if (rows > 0 && study_.method == UpdateMethod::kSensitivity)
-      notes_.error(974,
-                   study_.constraints.empty() ? study_.statics.front().loc
-                                              : study_.constraints.front().loc,
-                   "the sensitivity method knows bounds only; use method = \"quadratic\" with "
-                   "constraints and static tests");
+      notes_.error(
+          974,
+          study_.constraints.empty() ? study_.statics.front().loc : study_.constraints.front().loc,
+          "the sensitivity method knows bounds only; use method = \"quadratic\" with "
+          "constraints and static tests");
   }
 
   void check_modes(size_t k) {
@@ -412,7 +415,8 @@ class Updater {
     const auto number = static_cast<std::uint64_t>(draw);
     for (PoseReadings& r : out)
       for (size_t i = 0; i < r.omega.size(); ++i) {
-        r.omega[i] *= 1 + s.frequency_noise * normal(study_.seed, kFrequencyStream + reading, number);
+        r.omega[i] *=
+            1 + s.frequency_noise * normal(study_.seed, kFrequencyStream + reading, number);
         for (Eigen::Index k = 0; k < r.shapes[i].size(); ++k)
           r.shapes[i](k) += s.shape_noise * normal(study_.seed, kShapeStream + reading,
                                                    number * 100000 + static_cast<std::uint64_t>(k));
@@ -435,8 +439,7 @@ class Updater {
 
   // UPD-5 at the state of χ_k, for χ itself.
   UpdatingEquations equations(const UpdateEngine& engine, const std::vector<PoseState>& states,
-                              const std::vector<PoseReadings>& readings,
-                              const Eigen::VectorXd& chi,
+                              const std::vector<PoseReadings>& readings, const Eigen::VectorXd& chi,
                               std::vector<std::vector<ExpandedShape>>& shapes) const {
     UpdatingEquations e = limits();
     Eigen::Index rows = 0;
@@ -519,7 +522,7 @@ class Updater {
     out.equations.d = -residual;
     out.equations.weights = Eigen::VectorXd::Ones(residual.size());
     out.curve = l_curve(out.equations);
-    p.lambda = out.lambda = study_.lambda >= 0        ? study_.lambda
+    p.lambda = out.lambda = study_.lambda >= 0 ? study_.lambda
                             : out.curve.corner >= 0
                                 ? out.curve.lambda[static_cast<size_t>(out.curve.corner)]
                                 : 0;
@@ -531,12 +534,12 @@ class Updater {
     if (!sensitivity_residuals(p, out.chi, residual, &jacobian)) return out;
     out.equations.a = jacobian;
     out.equations.d = jacobian * out.chi - residual;
-    out.solution.objective =
-        residual.squaredNorm() + out.lambda * (omega_ * out.chi).squaredNorm();
+    out.solution.objective = residual.squaredNorm() + out.lambda * (omega_ * out.chi).squaredNorm();
     // Stationarity within the bounds, relative.
     const Eigen::VectorXd data = jacobian.transpose() * residual,
                           prior = out.lambda * omega_.transpose() * (omega_ * out.chi);
-    const double size = std::max({data.lpNorm<Eigen::Infinity>(), prior.lpNorm<Eigen::Infinity>(), 1e-300});
+    const double size =
+        std::max({data.lpNorm<Eigen::Infinity>(), prior.lpNorm<Eigen::Infinity>(), 1e-300});
     for (Eigen::Index h = 0; h < count(); ++h) {
       const double g = data(h) + prior(h);
       if (at_bound(h, out.chi(h)) && g * (out.chi(h) - 0.5 * (low_(h) + high_(h))) <= 0) continue;
@@ -585,9 +588,9 @@ class Updater {
       p.bounds_hit = at_bound(h, found.chi(h));
       p.std = reference_(h) * std::sqrt(out_.covariance(h, h));
       p.resolution = told(h);
-      p.unmovable = std::find(out_.identifiability.unmovable.begin(),
-                              out_.identifiability.unmovable.end(),
-                              static_cast<int>(h)) != out_.identifiability.unmovable.end();
+      p.unmovable =
+          std::find(out_.identifiability.unmovable.begin(), out_.identifiability.unmovable.end(),
+                    static_cast<int>(h)) != out_.identifiability.unmovable.end();
       out_.params.values(index_[static_cast<size_t>(h)]) = p.value;
       out_.parameters.push_back(std::move(p));
     }
@@ -628,7 +631,8 @@ class Updater {
       out_.modes.push_back(std::move(m));
     }
     // The columns of paired modes, in their order.
-    const auto columns = [&](const ModePairing& p, std::vector<int>& numbers, Eigen::MatrixXd& mac) {
+    const auto columns = [&](const ModePairing& p, std::vector<int>& numbers,
+                             Eigen::MatrixXd& mac) {
       std::vector<int> sorted = p.modes;
       std::sort(sorted.begin(), sorted.end());
       mac = p.table(Eigen::all, sorted);
@@ -650,8 +654,9 @@ class Updater {
         if (norm > 0) x /= like.size() > 0 && x.dot(like) < 0 ? -norm : norm;
         return x;
       };
-      Eigen::VectorXd y = r.shapes[at].size() > 0 ? r.shapes[at]
-                                                  : Eigen::VectorXd(before_[k].rows * found.shapes[k][at].z);
+      Eigen::VectorXd y = r.shapes[at].size() > 0
+                              ? r.shapes[at]
+                              : Eigen::VectorXd(before_[k].rows * found.shapes[k][at].z);
       for (double& v : y)
         if (!std::isfinite(v)) v = 0;
       pose.shapes_measured.col(i) = unit(y, {});
@@ -660,8 +665,9 @@ class Updater {
       pose.shapes_after.col(i) =
           unit(after_[k].rows * after_[k].pairs.vectors.col(after.modes[at]), y);
       pose.dq_measured.col(i) = unit(before_[k].matrices.r * found.shapes[k][at].z, {});
-      pose.dq_after.col(i) = unit(after_[k].matrices.r * after_[k].pairs.vectors.col(after.modes[at]),
-                                  pose.dq_measured.col(i));
+      pose.dq_after.col(i) =
+          unit(after_[k].matrices.r * after_[k].pairs.vectors.col(after.modes[at]),
+               pose.dq_measured.col(i));
     }
     if (!model_.nodes.empty() && modes > 0) {
       const auto workspace = Workspace::create(model_, nominal_params());
@@ -713,7 +719,7 @@ class Updater {
     out_.covariance.setZero();
     if (free.empty()) return;
     const Eigen::MatrixXd wa = (e.weights.asDiagonal() * e.a)(Eigen::all, free);
-    const double lambda = std::max(found.lambda, 1e-14 * wa.squaredNorm());
+    const double lambda = std::max(found.lambda, 1e-22 * wa.squaredNorm());
     const Eigen::MatrixXd penalty = e.omega(Eigen::all, free);
     const Eigen::MatrixXd h = wa.transpose() * wa + lambda * penalty.transpose() * penalty;
     const Eigen::MatrixXd gain = h.ldlt().solve(wa.transpose()) * e.weights.asDiagonal();
@@ -751,18 +757,18 @@ class Updater {
         ratios.push_back(m.damping);
       }
     if (omega.size() < 2) {
-      notes_.warning(985, study_.damping_loc,
-                     fmt::format("damping: {} damping ratios were measured, α and β need two",
-                                 omega.size()));
+      notes_.warning(
+          985, study_.damping_loc,
+          fmt::format("damping: {} damping ratios were measured, α and β need two", omega.size()));
       return;
     }
     const auto vector = [](const std::vector<double>& v) {
       return Eigen::VectorXd(
           Eigen::Map<const Eigen::VectorXd>(v.data(), static_cast<Eigen::Index>(v.size())));
     };
-    out_.damping = fit_rayleigh(
-        vector(omega), vector(ratios),
-        {study_.alpha_low, study_.alpha_high, study_.beta_low, study_.beta_high});
+    out_.damping =
+        fit_rayleigh(vector(omega), vector(ratios),
+                     {study_.alpha_low, study_.alpha_high, study_.beta_low, study_.beta_high});
     out_.has_damping = out_.damping.solved;
     for (const auto& [name, value] :
          {std::pair{study_.alpha, out_.damping.alpha}, std::pair{study_.beta, out_.damping.beta}}) {
@@ -794,10 +800,10 @@ class Updater {
       if (!found.ok || !engine.evaluate(found.chi, false, states)) return;
       const auto at = static_cast<size_t>(n);
       good[at] = improved[at] = 1;
-      within[at] = (found.chi.array() >= low_.array()).all() &&
-                           (found.chi.array() <= high_.array()).all()
-                       ? 1
-                       : 0;
+      within[at] =
+          (found.chi.array() >= low_.array()).all() && (found.chi.array() <= high_.array()).all()
+              ? 1
+              : 0;
       values.col(n) = engine.theta(found.chi);
       int modes = 0;
       for (size_t k = 0; k < readings.size(); ++k) {
@@ -807,7 +813,8 @@ class Updater {
           const auto error = [&](const PoseState& s, int mode) {
             return std::abs(std::sqrt(std::abs(s.pairs.values(mode))) / readings[k].omega[i] - 1);
           };
-          const double was = error(before_[k], first.modes[i]), is = error(states[k], last.modes[i]);
+          const double was = error(before_[k], first.modes[i]),
+                       is = error(states[k], last.modes[i]);
           before[at] += was;
           after[at] += is;
           if (!(is < was)) improved[at] = 0;
@@ -818,15 +825,16 @@ class Updater {
     };
     tbb::task_arena arena(study_.threads > 0 ? study_.threads : tbb::task_arena::automatic);
     arena.execute([&] {
-      tbb::parallel_for(tbb::blocked_range<int>(0, draws), [&](const tbb::blocked_range<int>& range) {
-        UpdateEngine own = engine_->clone();
-        for (int n = range.begin(); n < range.end() && !ended; ++n) {
-          one(own, n);
-          const double finished = ++done / static_cast<double>(draws);
-          const std::unique_lock lock(speaking, std::try_to_lock);
-          if (lock.owns_lock() && progress_ && !progress_(finished)) ended = true;
-        }
-      });
+      tbb::parallel_for(tbb::blocked_range<int>(0, draws),
+                        [&](const tbb::blocked_range<int>& range) {
+                          UpdateEngine own = engine_->clone();
+                          for (int n = range.begin(); n < range.end() && !ended; ++n) {
+                            one(own, n);
+                            const double finished = ++done / static_cast<double>(draws);
+                            const std::unique_lock lock(speaking, std::try_to_lock);
+                            if (lock.owns_lock() && progress_ && !progress_(finished)) ended = true;
+                          }
+                        });
     });
     out_.complete = !ended;
     DrawnUpdates& d = out_.draws;
@@ -878,10 +886,11 @@ class Updater {
         if (readings_[k].shapes[i].size() == 0) {
           ++without;
         } else if (m.mac_before < kUnlike) {
-          notes_.warning(981, pose.loc,
-                         fmt::format("pose \"{}\": the mode measured at {:.5g} Hz resembles none of "
-                                     "the model's; the best is at {:.5g} Hz, MAC {:.2f}",
-                                     pose.name, m.measured_hz, m.before_hz, m.mac_before));
+          notes_.warning(
+              981, pose.loc,
+              fmt::format("pose \"{}\": the mode measured at {:.5g} Hz resembles none of "
+                          "the model's; the best is at {:.5g} Hz, MAC {:.2f}",
+                          pose.name, m.measured_hz, m.before_hz, m.mac_before));
         }
       }
       if (!crossing.empty())
@@ -890,10 +899,11 @@ class Updater {
                                    "by frequency: {}",
                                    pose.name, crossing));
       if (without > 0)
-        notes_.warning(980, pose.loc,
-                       fmt::format("pose \"{}\": {} modes have no shape; they are paired by number, "
-                                   "and the model's own shapes are taken, again in every iteration",
-                                   pose.name, without));
+        notes_.warning(
+            980, pose.loc,
+            fmt::format("pose \"{}\": {} modes have no shape; they are paired by number, "
+                        "and the model's own shapes are taken, again in every iteration",
+                        pose.name, without));
     }
     if (assumed_)
       notes_.warning(983, study_.poses.front().loc,
@@ -908,11 +918,12 @@ class Updater {
     if (seen.rank < movable)
       notes_.warning(
           978, first,
-          fmt::format("{} independent equations for {} parameters: the penalty on change tells more "
-                      "than the data about {}",
-                      seen.rank, movable, names([&](size_t h) {
-                        return !out_.parameters[h].unmovable && out_.parameters[h].resolution < kPrior;
-                      })));
+          fmt::format(
+              "{} independent equations for {} parameters: the penalty on change tells more "
+              "than the data about {}",
+              seen.rank, movable, names([&](size_t h) {
+                return !out_.parameters[h].unmovable && out_.parameters[h].resolution < kPrior;
+              })));
     for (const std::vector<int>& group : seen.collinear) {
       std::string list;
       for (const int h : group)
@@ -924,9 +935,9 @@ class Updater {
     }
     if (const std::string list = names([&](size_t h) { return out_.parameters[h].bounds_hit; });
         !list.empty())
-      notes_.warning(979, first,
-                     fmt::format("at a bound: {}; are the ranges too narrow, or is the model wrong?",
-                                 list));
+      notes_.warning(
+          979, first,
+          fmt::format("at a bound: {}; are the ranges too narrow, or is the model wrong?", list));
     if (!found.converged)
       notes_.warning(982, first,
                      fmt::format("not converged after {} iterations; the last values are reported",

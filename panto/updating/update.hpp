@@ -17,16 +17,17 @@ namespace panto {
 struct UpdatedParameter {
   std::string name;
   double nominal = 0, value = 0, low = 0, high = 0;
-  double change = 0;      // χ: relative to the nominal value, to the upper bound where that is zero
-  double std = std::numeric_limits<double>::quiet_NaN();  // of the value (UPD-13); NaN: the test tells no scatter
-  double resolution = 0;  // 1: told by the data, 0: by the penalty alone
+  double change = 0;  // χ: relative to the nominal value, to the upper bound where that is zero
+  double std = std::numeric_limits<
+      double>::quiet_NaN();  // of the value (UPD-13); NaN: the test tells no scatter
+  double resolution = 0;     // 1: told by the data, 0: by the penalty alone
   bool bounds_hit = false, unmovable = false;
 };
 
 struct UpdatedMode {
   std::string pose;
   double measured_hz = 0, before_hz = 0, after_hz = 0;
-  int mode_before = 0, mode_after = 0;  // of the model, from 1
+  int mode_before = 0, mode_after = 0;   // of the model, from 1
   double mac_before = 0, mac_after = 0;  // NaN without a shape
   double weight = 1;
   double misfit = 0;  // of the expansion, |C z - y| / |y|
@@ -43,10 +44,12 @@ struct UpdatedPose {
   Eigen::VectorXd q;
   Eigen::MatrixXd mac_before, mac_after;
   std::vector<int> columns_before, columns_after;  // numbers of the model modes, from 1
-  Eigen::MatrixXd shapes_measured, shapes_before, shapes_after;  // points x measured modes, unit length
+  Eigen::MatrixXd shapes_measured, shapes_before,
+      shapes_after;  // points x measured modes, unit length
   std::vector<std::string> points;
   Eigen::MatrixXd dq_measured, dq_after;  // δq x measured modes, for drawing
-  double frame_difference = 0;  // of exact and linearised ERLS coordinates at 1 mm (UPD-3); 0 without beams
+  double frame_difference =
+      0;  // of exact and linearised ERLS coordinates at 1 mm (UPD-3); 0 without beams
 };
 
 // Residual of a constraint or static test at the updated values, in its own units.
@@ -59,8 +62,8 @@ struct UpdatedLimit {
 // Over simulated tests.
 struct DrawnUpdates {
   int draws = 0, failed = 0;
-  int all_improved = 0;   // draws in which every frequency error became smaller
-  int within_bounds = 0;  // draws that kept all bounds
+  int all_improved = 0;       // draws in which every frequency error became smaller
+  int within_bounds = 0;      // draws that kept all bounds
   Eigen::VectorXd mean, std;  // of the parameters' values
   double mean_error_before = 0, mean_error_after = 0;  // of |frequency errors|
 };
@@ -79,7 +82,7 @@ struct Updating {
   int iterations = 0;
   bool converged = true, linear = true;  // linear: one iteration is exact
   Identifiability identifiability;
-  Eigen::MatrixXd covariance;  // of χ; NaN where unknown
+  Eigen::MatrixXd covariance;   // of χ; NaN where unknown
   UpdatingEquations equations;  // of the last iteration
   bool has_damping = false;
   RayleighFit damping;

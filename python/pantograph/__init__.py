@@ -93,6 +93,14 @@ from ._tasks import (  # noqa: E402
     schema,
     simulate,
 )
+from ._updating import (  # noqa: E402
+    DrawnUpdates,
+    UpdatedLimit,
+    UpdatedMode,
+    UpdatedParameter,
+    Updating,
+    update,
+)
 from ._view import view  # noqa: E402
 from ._core import __version__  # noqa: E402
 
@@ -102,6 +110,7 @@ __all__ = [
     "Check",
     "ConstraintViolation",
     "Diagnostic",
+    "DrawnUpdates",
     "Energy",
     "Equilibrium",
     "Estimate",
@@ -146,6 +155,10 @@ __all__ = [
     "TunePoint",
     "Tuning",
     "TwoStageObserver",
+    "UpdatedLimit",
+    "UpdatedMode",
+    "UpdatedParameter",
+    "Updating",
     "advise",
     "check",
     "equilibrium",
@@ -168,5 +181,6 @@ __all__ = [
     "schema",
     "simulate",
     "tune",
+    "update",
     "view",
 ]

@@ -198,6 +198,18 @@ def identify(
     threads: int | None,
     progress: Callable[[float], Any] | None,
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+def update_study_model(study: Spec) -> tuple[Spec, list[tuple[str, str]], Model]: ...
+def update_study_settings(study: Spec) -> list[tuple[str, str]]: ...
+def update(
+    study: Spec,
+    model: Model,
+    method: str | None,
+    penalty: float | None,
+    as_printed: bool | None,
+    cross_validate: bool | None,
+    threads: int | None,
+    progress: Callable[[float], Any] | None,
+) -> tuple[dict[str, Any], list[Diagnostic]]: ...
 def observe(
     study: Spec,
     seeds: list[int] | None,

@@ -38,8 +38,8 @@ TEST(Expansion, FindsExactShapesFromRedundantPoints) {
     const Eigen::VectorXd truth = p.pairs.vectors.col(mode), y = p.rows * truth;
     // A basis that is no eigenbasis: springs half as stiff.
     ExpansionBasis basis{0.5 * p.pairs.values, p.pairs.vectors, 0.2};
-    const ExpandedShape e = expand(p.rows, 3.7 * y, 1e-10 * y.norm(),
-                                   std::sqrt(p.pairs.values(mode)), basis);
+    const ExpandedShape e =
+        expand(p.rows, 3.7 * y, 1e-10 * y.norm(), std::sqrt(p.pairs.values(mode)), basis);
     const double sign = e.z.dot(p.linear.M_z * truth) < 0 ? -1 : 1;
     // σ relative to the prior, times the condition of the rows.
     EXPECT_LT((sign * e.z - truth).norm(), 1e-7 * truth.norm()) << mode;
@@ -76,15 +76,16 @@ TEST(Expansion, PointsAtNodesReadTheNodes) {
 TEST(Expansion, SplinesFindSmoothShapesToo) {
   Posed p;
   const auto& points = p.study.study.simulate.front().points;
-  const PointSplines splines =
-      spline_rows(*p.workspace, view(p.q), p.linear.R, points, p.rows);
+  const PointSplines splines = spline_rows(*p.workspace, view(p.q), p.linear.R, points, p.rows);
   EXPECT_EQ(splines.matrix.cols(), static_cast<Eigen::Index>(points.size()));
   // Directions x and y are not along the beams here: nothing is replaced but by turned points.
   std::vector<MeasuredPoint> across = points;
   for (MeasuredPoint& m : across) {
     const std::string body = m.frame.substr(0, 2);
-    const double angle = body == "AB" ? 1.0821 : body == "AD" || body == "BC" ? 2.6354
-                         : body == "CE" ? 1.0821 + 3.14159265358979 : 4.7123;
+    const double angle = body == "AB"                   ? 1.0821
+                         : body == "AD" || body == "BC" ? 2.6354
+                         : body == "CE"                 ? 1.0821 + 3.14159265358979
+                                                        : 4.7123;
     const bool first = m.direction.x() != 0;
     m.direction = first ? Eigen::Vector3d(std::cos(angle), std::sin(angle), 0)
                         : Eigen::Vector3d(-std::sin(angle), std::cos(angle), 0);
@@ -95,8 +96,9 @@ TEST(Expansion, SplinesFindSmoothShapesToo) {
   const ExpansionBasis basis{p.pairs.values, p.pairs.vectors, 0.2};
   for (const int mode : {3, 4, 5}) {
     const Eigen::VectorXd truth = p.pairs.vectors.col(mode), y = rows * truth;
-    const ExpandedShape e = expand(turned.rows, turned.matrix * y, 1e-3 * y.lpNorm<Eigen::Infinity>(),
-                                   std::sqrt(p.pairs.values(mode)), basis);
+    const ExpandedShape e =
+        expand(turned.rows, turned.matrix * y, 1e-3 * y.lpNorm<Eigen::Infinity>(),
+               std::sqrt(p.pairs.values(mode)), basis);
     const double alike = e.z.dot(p.linear.M_z * truth);
     // Natural splines bend less at the ends than beams do: some percent of the shape.
     EXPECT_GT(alike * alike, 0.99) << mode;
@@ -105,9 +107,10 @@ TEST(Expansion, SplinesFindSmoothShapesToo) {
 
 TEST(Erls, TransformationThereAndBackIsExact) {
   Posed p;
-  const Eigen::VectorXd z = 1e-3 * Eigen::VectorXd::NullaryExpr(p.linear.R.cols(), [](Eigen::Index i) {
-    return normal(5, 1, static_cast<std::uint64_t>(i));
-  });
+  const Eigen::VectorXd z =
+      1e-3 * Eigen::VectorXd::NullaryExpr(p.linear.R.cols(), [](Eigen::Index i) {
+        return normal(5, 1, static_cast<std::uint64_t>(i));
+      });
   Eigen::VectorXd b;
   ASSERT_TRUE(nodal_displacements(*p.workspace, view(p.q), p.linear.R, z, b));
   const ErlsShape back = to_erls(*p.workspace, view(p.q), p.linear.R, b);
@@ -118,7 +121,8 @@ TEST(Erls, TransformationThereAndBackIsExact) {
 
 TEST(Erls, LinearisedTransformationIsOffByTheAmplitude) {
   Posed p;
-  const Eigen::VectorXd shape = nodal_rows(*p.workspace, view(p.q), p.linear.R) * p.pairs.vectors.col(3);
+  const Eigen::VectorXd shape =
+      nodal_rows(*p.workspace, view(p.q), p.linear.R) * p.pairs.vectors.col(3);
   double last = 0;
   for (const double amplitude : {1e-4, 1e-3, 1e-2}) {
     const ErlsShape s = to_erls(*p.workspace, view(p.q), p.linear.R, amplitude * shape);
@@ -177,7 +181,8 @@ TEST(ParameterMatricesLaw, SlopesOfTheMassMatrixAreThoseOfDualNumbers) {
       // Round-off of the probing, relative to the largest entries of M and K.
       const double unit = 1 / std::max(std::abs(theta(column)), 1e-3);
       EXPECT_LT((m - mass.col(column)).norm(), 1e-11 * unit * p.linear.M_z.norm() * z.norm()) << k;
-      EXPECT_LT((s - stiffness.col(column)).norm(), 1e-7 * unit * p.linear.K_z.norm() * z.norm()) << k;
+      EXPECT_LT((s - stiffness.col(column)).norm(), 1e-7 * unit * p.linear.K_z.norm() * z.norm())
+          << k;
     }
   }
 }

@@ -50,9 +50,10 @@ std::string refused(const Built& b) {
 TEST(UpdateRefuses, ShapesAtPointsThatDoNotExist) {
   Built b = built();
   b.study.poses[0].test.points[0].frame = "rod.ned";
-  EXPECT_EQ(refused(b),
-            "study.toml:7:1: error[E0970]: pose \"only\": a shape was measured at \"rod.ned\", which "
-            "is no place of beam; did you mean \"rod.end\"?\n");
+  EXPECT_EQ(
+      refused(b),
+      "study.toml:7:1: error[E0970]: pose \"only\": a shape was measured at \"rod.ned\", which "
+      "is no place of beam; did you mean \"rod.end\"?\n");
 }
 
 TEST(UpdateRefuses, BoundsThatCannotBe) {
@@ -117,7 +118,8 @@ TEST(UpdateWarns, OfFewerEquationsThanParametersAndNamesThem) {
   const auto found = update(*b.model, nominal(*b.model), b.study);
   ASSERT_TRUE(found) << found.diagnostics().text();
   const std::string text = found.diagnostics().text();
-  EXPECT_NE(text.find("warning[W0978]: 1 independent equations for 2 parameters"), std::string::npos)
+  EXPECT_NE(text.find("warning[W0978]: 1 independent equations for 2 parameters"),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("warning[W0984]: the data tell only a combination of E, rho"),
             std::string::npos)

@@ -102,7 +102,8 @@ TEST(Update, RecoversDensityAndModuliOfANoiseFreeTestExactly) {
     study.study.lambda = 0;
     study.study.relative = true;
     study.study.method = method;
-    study.study.iterations = 5;  // shapes are expanded again with the updated model, whose balance then holds
+    study.study.iterations =
+        5;  // shapes are expanded again with the updated model, whose balance then holds
     // The truth of some moduli is at their bounds.
     for (UpdateParameter& p : study.study.parameters) p.range = 0.1;
     const auto found = updated(study);
@@ -360,8 +361,7 @@ TEST(Update, RayleighDampingOfTableFiveIsTheLeastSquaresOne) {
   EXPECT_NEAR(fit.alpha, 0.6272, 5e-5);
   EXPECT_NEAR(fit.beta, 8.4504e-5, 5e-10);
   EXPECT_NEAR(fit.squares, 9.84e-5, 5e-8);
-  const Eigen::VectorXd printed =
-      0.5 * 0.57 * omega.cwiseInverse() + 0.5 * 8.8e-5 * omega;
+  const Eigen::VectorXd printed = 0.5 * 0.57 * omega.cwiseInverse() + 0.5 * 8.8e-5 * omega;
   EXPECT_NEAR((printed - ratios).squaredNorm(), 1.10e-4, 5e-7);
   const RayleighFit bounded = fit_rayleigh(omega, ratios, {0, 0.5, 0, 1});
   EXPECT_NEAR(bounded.alpha, 0.5, 1e-12);

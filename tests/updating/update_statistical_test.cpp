@@ -10,8 +10,7 @@ namespace {
 // Table 3 the first mode starts only 0.2 % off, within the noise, where nothing can be asked of it.
 TEST(NoisyUpdate, BringsEveryFrequencyNearerAndKeepsAllBoundsInAHundredDraws) {
   LoadedUpdateStudy study = test::twin();
-  const auto model =
-      test::compiled(study.spec, {{"m_E4", "1.537"}, {"m_E5", "0.095"}});
+  const auto model = test::compiled(study.spec, {{"m_E4", "1.537"}, {"m_E5", "0.095"}});
   ASSERT_TRUE(model) << model.diagnostics().text();
   study.study.relative = true;
   study.study.lambda = -1;

@@ -21,8 +21,7 @@ constexpr std::array kMeasured{13.38, 43.56, 64.66, 112.99, 138.17, 154.75, 198.
 
 // The synthetic twin's parameters and bounds with the measured frequencies; the shapes, which are not printed, are the model's own.
 Result<Updating> updated() {
-  Result<LoadedUpdateStudy> loaded =
-      load_update_study(folder() + "/papers/belotti2018/twin.toml");
+  Result<LoadedUpdateStudy> loaded = load_update_study(folder() + "/papers/belotti2018/twin.toml");
   if (!loaded.ok()) return loaded.diagnostics();
   UpdateStudy& study = loaded->study;
   study.simulate.clear();
@@ -75,13 +74,13 @@ Result<std::vector<Row>> table4_updated() {
   constexpr std::array kUpdated{13.27, 43.08, 64.83, 120.77, 142.30, 156.25, 198.63};
   std::vector<double> hz;
   for (const UpdatedMode& m : found->modes) hz.push_back(m.after_hz);
-  std::vector<Row> rows =
-      frequency_rows({kUpdated.begin(), kUpdated.end()}, hz, 0.005, 0.012);
+  std::vector<Row> rows = frequency_rows({kUpdated.begin(), kUpdated.end()}, hz, 0.005, 0.012);
   for (Row& r : rows) {
     r.quantity += ", updated";
     if (!r.reproduced())
       r.note =
-          "the shapes that the paper updates with are not printed, and its nominal column cannot be "
+          "the shapes that the paper updates with are not printed, and its nominal column cannot "
+          "be "
           "rebuilt either (README.md)";
   }
   // Its own arithmetic: mean of the absolute errors of both columns.
@@ -105,7 +104,8 @@ Result<std::vector<Row>> table5() {
   std::vector<Row> rows{{"alpha", 0.57, fit.alpha, "1/s", 0.005, note},
                         {"beta", 8.8e-5, fit.beta, "s", 5e-7, note}};
   for (Eigen::Index i = 0; i < 7; ++i) {
-    Row row{fmt::format("damping ratio at {:.2f} Hz", hz(i)), printed(i), fit.ratios(i), "", 5e-4, ""};
+    Row row{
+        fmt::format("damping ratio at {:.2f} Hz", hz(i)), printed(i), fit.ratios(i), "", 5e-4, ""};
     if (!row.reproduced())
       row.note = "no pair alpha, beta gives the printed column at 64.83 Hz and at 120.77 Hz";
     rows.push_back(std::move(row));

@@ -1,0 +1,118 @@
+// Model updating from modal tests.
+#include "panto/updating/update.hpp"
+
+#include <functional>
+
+#include "panto/io/update_study.hpp"
+#include "python/bindings.hpp"
+
+namespace panto::python {
+namespace {
+
+std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<Override>& overrides) {
+  std::vector<std::pair<std::string, std::string>> out;
+  out.reserve(overrides.size());
+  for (const Override& o : overrides) out.emplace_back(o.name, o.value);
+  return out;
+}
+
+// The study's model: its description, what the study sets, compiled with that.
+py::tuple study_model(const ModelSpec& description) {
+  Result<LoadedUpdateStudy> result = load_update_study(description);
+  CompiledModel compiled;
+  compiled.warnings = result.diagnostics();
+  LoadedUpdateStudy loaded = value_of(std::move(result));
+  compiled.params = nominal(loaded.model);
+  compiled.model = std::make_shared<const Model>(std::move(loaded.model));
+  return py::make_tuple(std::move(loaded.spec), pairs_of(loaded.study.set), std::move(compiled));
+}
+
+py::dict to_dict(const Model& model, const Updating& found) {
+  py::dict d;
+  py::list parameters, modes, limits;
+  for (const UpdatedParameter& p : found.parameters)
+    parameters.append(py::make_tuple(p.name, p.nominal, p.value, p.change, p.std,
+                                     py::make_tuple(p.low, p.high), p.bounds_hit, p.resolution,
+                                     p.unmovable));
+  for (const UpdatedMode& m : found.modes)
+    modes.append(py::make_tuple(m.pose, m.measured_hz, m.before_hz, m.after_hz, m.mode_before,
+                                m.mode_after, m.mac_before, m.mac_after, m.left_out_hz, m.misfit));
+  for (const UpdatedLimit& l : found.limits)
+    limits.append(py::make_tuple(l.name, l.low, l.high, l.before, l.after, l.active));
+  d["parameters"] = std::move(parameters);
+  d["modes"] = std::move(modes);
+  d["limits"] = std::move(limits);
+  d["mac_before"] = found.poses.front().mac_before;
+  d["mac_after"] = found.poses.front().mac_after;
+  d["lambda_"] = found.lambda;
+  d["kkt"] = found.kkt;
+  d["objective"] = found.objective;
+  d["objective_as_printed"] = found.objective_as_printed;
+  d["iterations"] = found.iterations;
+  d["converged"] = found.converged;
+  d["rank"] = found.identifiability.rank;
+  d["covariance"] = found.covariance;
+  d["l_curve"] = py::make_tuple(found.curve.lambda, found.curve.residual, found.curve.size);
+  d["damping"] = found.has_damping
+                     ? py::object(py::make_tuple(found.damping.alpha, found.damping.beta))
+                     : py::object(py::none());
+  d["draws"] = found.draws.draws > 0
+                   ? py::object(py::make_tuple(found.draws.draws, found.draws.failed,
+                                               found.draws.all_improved, found.draws.within_bounds,
+                                               found.draws.mean_error_before,
+                                               found.draws.mean_error_after))
+                   : py::object(py::none());
+  // Every value that changed, Rayleigh damping included.
+  py::dict values;
+  for (size_t i = 0; i < model.parameters.size(); ++i) {
+    const double value = found.params.values(static_cast<Eigen::Index>(i));
+    if (value != model.parameters[i].value) values[py::str(model.parameters[i].name)] = value;
+  }
+  d["values"] = std::move(values);
+  return d;
+}
+
+py::tuple run_updating(const ModelSpec& description, const CompiledModel& m,
+                       const std::optional<std::string>& method, std::optional<double> lambda,
+                       std::optional<bool> as_printed, std::optional<bool> cross_validate,
+                       std::optional<int> threads, py::object progress) {
+  UpdateStudy study = value_of(read_update_study(description));
+  if (method && *method == "quadratic") {
+    study.method = UpdateMethod::kQuadratic;
+  } else if (method && *method == "sensitivity") {
+    study.method = UpdateMethod::kSensitivity;
+  } else if (method) {
+    throw py::value_error("method: expected \"quadratic\" or \"sensitivity\", got \"" + *method +
+                          "\"");
+  }
+  if (lambda && !(*lambda >= 0)) throw py::value_error("penalty: not below 0");
+  study.lambda = lambda.value_or(study.lambda);
+  study.as_printed = as_printed.value_or(study.as_printed);
+  study.cross_validate = cross_validate.value_or(study.cross_validate);
+  study.threads = threads.value_or(study.threads);
+  Watch watch(std::move(progress));
+  std::optional<Result<Updating>> result;
+  {
+    const py::gil_scoped_release release;
+    result = update(*m.model, m.params, study, std::ref(watch));
+  }
+  watch.rethrow();
+  const py::list notes = to_python(result->diagnostics());
+  const Updating found = value_of(std::move(*result));
+  return py::make_tuple(to_dict(*m.model, found), notes);
+}
+
+}  // namespace
+
+void bind_updating(py::module_& module) {
+  using py::arg;
+  module.def("update_study_model", &study_model, arg("study"));
+  module.def(
+      "update_study_settings",
+      [](const ModelSpec& study) { return pairs_of(value_of(update_study(study)).set); },
+      arg("study"));
+  module.def("update", &run_updating, arg("study"), arg("model"), arg("method"), arg("penalty"),
+             arg("as_printed"), arg("cross_validate"), arg("threads"), arg("progress"));
+}
+
+}  // namespace panto::python
