@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <vector>
 
+#include "panto/integrate/motion_matrix.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/numerics/eigenproblems.hpp"
 
@@ -20,6 +22,7 @@ constexpr double kMillionfold = 1e6;  // growth of a mode over a run of explicit
 constexpr double kFirst = 1e-7, kLast = 10, kStride = 1.1;  // of h |λ| in the search
 constexpr double kRoundOff = 1e-9;                          // of the logarithm of a factor
 constexpr double kFeltDamping = 0.01;
+constexpr double kDifference = 1e-6;  // of a difference quotient, lengths of the mechanism
 
 // Factor by which one step multiplies a mode.
 double euler_factor(Complex z) { return std::abs(1.0 + z); }
@@ -55,7 +58,47 @@ double first_failure(double magnitude, const Failed& failed) {
 
 }  // namespace
 
+namespace {
+
+// Of a large model: products with A as differences of f, and no matrix. Speeds in a unit in which stiffness and inertia weigh the same.
+Status large_eigenvalues(Ode& ode, double t, View x, Eigen::VectorXcd& values) {
+  const Workspace& workspace = ode.workspace();
+  const auto positions = workspace.independent_positions();
+  const auto np = static_cast<Eigen::Index>(positions.size()), nz = Eigen::Index{ode.independent()},
+             n = np + nz;
+  const double step = kDifference * workspace.length();
+  std::vector<double> moved(x.size()), ahead(x.size()), back(x.size());
+  Eigen::VectorXd w(n);
+  double unit = 1;
+  Status worst = Status::kOk;
+  const auto product = [&](const double* direction, double* out) {
+    for (const double sign : {1.0, -1.0}) {
+      std::copy(x.begin(), x.end(), moved.begin());
+      for (Eigen::Index i = 0; i < np; ++i)
+        moved[static_cast<size_t>(workspace.coordinate_of(positions[static_cast<size_t>(i)]))] +=
+            sign * step * direction[i];
+      for (Eigen::Index i = 0; i < nz; ++i)
+        moved[static_cast<size_t>(ode.coordinates() + i)] += sign * step * unit * direction[np + i];
+      const Status status = ode.rhs(t, moved, sign > 0 ? ahead : back);
+      if (!usable(status)) worst = status;
+    }
+    for (size_t i = 0; i < ahead.size(); ++i) ahead[i] = (ahead[i] - back[i]) / (2 * step);
+    ode.reduce(ahead, {out, static_cast<size_t>(n)});
+    for (Eigen::Index i = np; i < n; ++i) out[i] /= unit;
+  };
+  for (Eigen::Index i = 0; i < n; ++i) w(i) = i < np ? std::cos(1.0 + 2.3 * static_cast<double>(i)) : 0;
+  Eigen::VectorXd first(n);
+  product(w.data(), first.data());
+  if (const double size = first.tail(nz).norm() / w.norm(); size > 0) unit = std::sqrt(size);
+  values = largest_values(static_cast<int>(n), product, kFastest);
+  if (worst != Status::kOk) return worst;
+  return values.size() > 0 ? Status::kOk : Status::kNotConverged;
+}
+
+}  // namespace
+
 Status fast_eigenvalues(Ode& ode, double t, View x, Eigen::VectorXcd& values) {
+  if (MotionMatrix::large(ode) && ode.plain()) return large_eigenvalues(ode, t, x, values);
   ode.prepare_derivatives();
   const Status status = ode.linearise(t, x);
   if (!usable(status)) return status;

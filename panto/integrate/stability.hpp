@@ -11,7 +11,8 @@
 namespace panto {
 
 // Eigenvalues of the motion linearised at (t, x), damping and gyroscopic terms included: all of a model of ordinary size, the ones of largest
-// magnitude of a large one. Cost: one tangent of the equations of motion and one small eigenproblem.
+// magnitude of a large one. Cost: one tangent of the equations of motion and one small eigenproblem; of a large model with a sparse matrix some hundred
+// evaluations, linear in its elements.
 [[nodiscard]] Status fast_eigenvalues(Ode& ode, double t, View x, Eigen::VectorXcd& values);
 
 struct StepLimit {

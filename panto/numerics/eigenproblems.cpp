@@ -221,6 +221,25 @@ Eigen::VectorXcd largest_values(const Eigen::MatrixXd& a, int count) {
   return a.eigenvalues();
 }
 
+Eigen::VectorXcd largest_values(int n, const std::function<void(const double*, double*)>& product,
+                                int count) {
+  PANTO_EXPECT(count > 0 && 4 * count < n, "few values");
+  struct Operation {
+    using Scalar = double;
+    int n;
+    const std::function<void(const double*, double*)>& product;
+    [[nodiscard]] Eigen::Index rows() const { return n; }
+    [[nodiscard]] Eigen::Index cols() const { return n; }
+    void perform_op(const double* x, double* y) const { product(x, y); }
+  };
+  const Operation operation{n, product};
+  Spectra::GenEigsSolver<const Operation> solver(operation, count, 4 * count);
+  solver.init();
+  solver.compute(Spectra::SortRule::LargestMagn, 100, 1e-4);
+  if (solver.info() != Spectra::CompInfo::Successful) return {};
+  return solver.eigenvalues();
+}
+
 std::vector<std::complex<double>> pencil_values(const Eigen::MatrixXd& a, const Eigen::MatrixXd& e,
                                                 double largest) {
   PANTO_EXPECT(a.rows() == a.cols() && e.rows() == a.rows() && e.cols() == a.cols(),

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <complex>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -42,6 +43,9 @@ ComplexPairs state_pairs(const Eigen::MatrixXd& a);
 // Eigenvalues of A of largest magnitude: all of them up to 150 rows; of a larger matrix at least `count` by Arnoldi iteration, a few dozen products
 // with A, or all should that not converge.
 Eigen::VectorXcd largest_values(const Eigen::MatrixXd& a, int count);
+// The same of a large matrix that is known only by its products y = A x (n numbers each). Empty: the iteration did not converge.
+Eigen::VectorXcd largest_values(int n, const std::function<void(const double*, double*)>& product,
+                                int count);
 
 // Finite s for which A - s E loses rank (QZ). Values beyond `largest` in magnitude count as infinite.
 std::vector<std::complex<double>> pencil_values(const Eigen::MatrixXd& a, const Eigen::MatrixXd& e,

@@ -150,5 +150,51 @@ TEST(SingleFlexibleLink, KeepsItsEnergyBalance) {
   EXPECT_LT(run->energy_max_drift, 1e-6 * largest);
 }
 
+// Inertia without products with the displacements: the mass matrix of the straight links, and accelerations that are wrong in first order.
+TEST(FirstTerms, AreTheCompleteOnesWithoutDisplacements) {
+  const auto spun = [](const char* terms) {
+    const auto made = model_of(std::string(R"(
+space = "planar"
+body = [{ name = "rod", beam = { length = 1, circle = 0.02, E = 2e9, density = 2700, elements = 3, terms = ")") +
+                               terms + R"(" } }]
+joint = [{ name = "pivot", type = "revolute", parent = "ground", child = "rod" }]
+)");
+    EXPECT_TRUE(made.ok()) << made.diagnostics().text();
+    return *made;
+  };
+  const Model complete = spun("complete"), first = spun("first");
+  const auto wc = Workspace::create(complete, nominal(complete)),
+             wf = Workspace::create(first, nominal(first));
+  // Accelerations of all speeds and the mass matrix where the displacements have this size, at 3 rad/s.
+  const auto at = [](Workspace& w, double size, Eigen::MatrixXd& mass) {
+    const Model& m = w.model();
+    std::vector<double> q(static_cast<size_t>(m.nq), 0.0), v(static_cast<size_t>(m.nv), 0.0),
+        a(v.size(), 0.0);
+    v[0] = 3;
+    for (size_t i = 1; i < q.size(); ++i) q[i] = size * std::sin(1.7 * static_cast<double>(i));
+    w.choose_partition(0, q, true);
+    EXPECT_EQ(w.close_positions(0, q), Status::kOk);
+    EXPECT_EQ(w.close_velocities(0, {}, v), Status::kOk);
+    EXPECT_EQ(w.accelerations(0, v, {}, {}, a), Status::kOk);
+    w.mass_matrix(q, mass);
+    return Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(a.data(), m.nv));
+  };
+  Eigen::MatrixXd straight, mass;
+  const Eigen::VectorXd same = at(*wc, 0, straight);
+  EXPECT_LT((at(*wf, 0, mass) - same).norm(), 1e-12 * same.norm());
+  EXPECT_LT((mass - straight).norm(), 1e-14 * straight.norm());
+  double last = 0;
+  for (const double size : {1e-4, 5e-5}) {
+    Eigen::MatrixXd bent;
+    const Eigen::VectorXd full = at(*wc, size, bent), part = at(*wf, size, mass);
+    EXPECT_LT((mass - straight).norm(), 1e-14 * straight.norm());
+    EXPECT_GT((bent - straight).norm(), 1e-6 * straight.norm());
+    const double difference = (full - part).norm();
+    EXPECT_GT(difference, 0);
+    if (last > 0) EXPECT_NEAR(last / difference, 2, 0.02);  // first order in the displacements
+    last = difference;
+  }
+}
+
 }  // namespace
 }  // namespace panto

@@ -1,4 +1,7 @@
 // The largest stable step of explicit methods is one: below it beams stay bounded, above it they do not.
+#include <Eigen/Eigenvalues>
+
+#include "panto/integrate/motion_matrix.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/integrate/stability.hpp"
 #include "panto/integrate/stepper.hpp"
@@ -62,6 +65,31 @@ TEST_P(Flexible, LimitIsThatOfTheHighestMode) {
   const double highest = c.modes.list.back().frequency_hz * 2 * M_PI;
   EXPECT_NEAR(std::abs(limit.eigenvalue) / highest, 1, 1e-2);
   EXPECT_NEAR(limit.step / step_limit("rk4", c.modes.eigenvalues, 1).step, 1, 1e-3);
+}
+
+// Where no matrix is made, the fastest modes are those of the matrix.
+TEST(LargeBeam, HasTheLimitOfItsMatrix) {
+  const auto source = read_bytes(PANTO_SOURCE_DIR "/models/single_flexible_link/model.toml");
+  ASSERT_TRUE(source.ok());
+  std::string text = *source;
+  const size_t at = text.find("elements = ");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, std::string("elements = 4").size(), "elements = 80");
+  const auto spec = parse_model_text(text, "large.toml");
+  ASSERT_TRUE(spec.ok()) << spec.diagnostics().text();
+  const auto large = compile(*spec);
+  ASSERT_TRUE(large.ok()) << large.diagnostics().text();
+  const auto start = assemble(*Workspace::create(*large, nominal(*large)));
+  ASSERT_TRUE(start.ok());
+  test::Rig rig(*large, {start->q.begin(), start->q.end()}, {start->v.begin(), start->v.end()});
+  ASSERT_TRUE(MotionMatrix::large(*rig.ode));
+  Eigen::VectorXcd values;
+  ASSERT_TRUE(usable(fast_eigenvalues(*rig.ode, 0, rig.x, values)));
+  rig.ode->prepare_derivatives();
+  ASSERT_TRUE(usable(rig.ode->linearise(0, rig.x)));
+  const StepLimit dense = step_limit("rk4", rig.ode->reduced_jacobian().eigenvalues(), 1),
+                  found = step_limit("rk4", values, 1);
+  EXPECT_NEAR(found.step / dense.step, 1, 1e-3);  // of the iteration and of differences
 }
 
 TEST(RigidMechanisms, AreNotRefusedAtTheirOwnSettings) {
