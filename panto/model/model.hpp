@@ -156,9 +156,6 @@ struct Reduction {
   // Rows 3 node + axis, columns kept modes, of modal mass 1 kg, in the axes of the beam's link: of a displacement that beams share, in the row of its
   // first node; of the others, what the modes add to the static response to the displacements that beams share (RER-3).
   Eigen::MatrixXd shapes;
-  // The reference is renewed where the modes are no longer orthonormal by more than the tolerance; an earlier one is taken again where it
-  // holds within hysteresis times the tolerance (RER-7).
-  double tolerance = 0.02, hysteresis = 0.5;
   [[nodiscard]] bool active() const { return first_mode >= 0; }
 };
 

@@ -260,29 +260,25 @@ class ReducedMass {
     }
   }
 
-  // Z <- Vᵀ Z V with the rows W of the cluster's slaves, on and below the diagonal of what is left.
+  // Z <- Vᵀ Z V with the rows W of the cluster's slaves.
   void substitute(const Cluster& cluster) noexcept {
     const int size = cluster.size, first = layout_.joints + layout_.masters + cluster.first;
     const auto columns = static_cast<int>(cluster.columns.size());
     const double* w = w_.data();
-    using Column = Eigen::Map<Eigen::VectorXd>;
     for (int j = 0; j < columns; ++j, w += size) {
-      Column to(z_.data() + cluster.columns[static_cast<size_t>(j)] * stride_, stride_);
-      for (int s = 0; s < size; ++s)
-        to += w[s] * Column(z_.data() + (first + s) * stride_, stride_);
+      double* to = z_.data() + cluster.columns[static_cast<size_t>(j)] * stride_;
+      for (int s = 0; s < size; ++s) {
+        const double factor = w[s];
+        const double* from = z_.data() + (first + s) * stride_;
+        for (int i = 0; i < stride_; ++i) to[i] += factor * from[i];
+      }
     }
-    // Of the rows, those below the diagonal; slaves of other clusters do not meet these.
-    const int masters_end = layout_.joints + layout_.masters,
-              modes_begin = layout_.joints + layout_.components();
     for (int c = 0; c < rows_; ++c) {
-      if (c == masters_end) c = modes_begin;
-      if (c == rows_) break;
       double* column = z_.data() + c * stride_;
-      const double* of_slaves = column + first;
-      for (int j = columns - 1; j >= 0 && cluster.columns[static_cast<size_t>(j)] >= c; --j) {
-        const double* row = w_.data() + j * size;
+      w = w_.data();
+      for (int j = 0; j < columns; ++j, w += size) {
         double sum = 0;
-        for (int s = 0; s < size; ++s) sum += row[s] * of_slaves[s];
+        for (int s = 0; s < size; ++s) sum += w[s] * column[first + s];
         column[cluster.columns[static_cast<size_t>(j)]] += sum;
       }
     }
