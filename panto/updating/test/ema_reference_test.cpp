@@ -104,9 +104,9 @@ TEST(Ema, TwoModesCloserThanTheirWidthsNeedTwoReferences) {
 
 TEST(Ema, ComplexModesAreTold) {
   KnownModes known = seven_modes(8, 2);
-  for (Eigen::Index i = 0; i < 8; ++i) known.shapes(i, 2) *= std::polar(1.0, 0.2 * static_cast<double>(i));
-  const auto found =
-      ema(test::responses_of(known, Eigen::VectorXd::LinSpaced(1024, 0.2, 180)));
+  for (Eigen::Index i = 0; i < 8; ++i)
+    known.shapes(i, 2) *= std::polar(1.0, 0.2 * static_cast<double>(i));
+  const auto found = ema(test::responses_of(known, Eigen::VectorXd::LinSpaced(1024, 0.2, 180)));
   ASSERT_TRUE(found.ok()) << found.diagnostics().text();
   expect_modes(*found, known, 1e-10, 1e-8, 1 - 1e-10);
   EXPECT_LT(found->modes[2].mpc, 0.8);
@@ -143,8 +143,7 @@ TEST(Ema, ABandLeavesTheOtherModesToTheResidualTerms) {
 
 TEST(Ema, ARovingHammerGivesShapesAtItsPoints) {
   const KnownModes known = seven_modes(2, 9);
-  const auto found =
-      ema(test::responses_of(known, Eigen::VectorXd::LinSpaced(1024, 0.2, 180)));
+  const auto found = ema(test::responses_of(known, Eigen::VectorXd::LinSpaced(1024, 0.2, 180)));
   ASSERT_TRUE(found.ok()) << found.diagnostics().text();
   expect_modes(*found, known, 1e-10, 1e-8, 1 - 1e-10);
   const ModalTest test = modal_test(*found);
