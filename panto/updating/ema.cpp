@@ -98,19 +98,7 @@ struct Compressed {
   bool of_excitations = true;
 };
 
-// Powers of the frequency grow or fall over the band: as velocities per force, peaks of all modes are of like size. The floor keeps noise near 0 Hz small.
-VectorXcd balance(const VectorXd& frequency_hz, Motion motion) {
-  const double circle = 2 * std::numbers::pi,
-               floor = 0.05 * circle * frequency_hz(frequency_hz.size() - 1);
-  VectorXcd out(frequency_hz.size());
-  for (Index i = 0; i < out.size(); ++i) {
-    const Complex s(floor, circle * frequency_hz(i));
-    out(i) = motion == Motion::kDisplacement ? s : motion == Motion::kVelocity ? Complex(1) : 1.0 / s;
-  }
-  return out;
-}
-
-Compressed compress(const Grid& g, Motion motion, int wanted) {
+Compressed compress(const Grid& g, int wanted) {
   const auto responses = static_cast<Index>(g.responses.size()),
              excitations = static_cast<Index>(g.excitations.size());
   Compressed c;
@@ -121,13 +109,12 @@ Compressed compress(const Grid& g, Motion motion, int wanted) {
     return c.of_excitations ? r * responses + o : o * responses + r;
   };
   // Every output counts alike.
-  const MatrixXcd h = balance(g.frequency_hz, motion).asDiagonal() * g.h;
   MatrixXcd scaled(g.h.rows(), g.h.cols());
   for (Index o = 0; o < other; ++o) {
     double size = 0;
-    for (Index r = 0; r < side; ++r) size += h.col(column(o, r)).squaredNorm();
+    for (Index r = 0; r < side; ++r) size += g.h.col(column(o, r)).squaredNorm();
     const double factor = size > 0 ? 1 / std::sqrt(size) : 0;
-    for (Index r = 0; r < side; ++r) scaled.col(r * other + o) = factor * h.col(column(o, r));
+    for (Index r = 0; r < side; ++r) scaled.col(r * other + o) = factor * g.h.col(column(o, r));
   }
   Eigen::MatrixXd energy(side, side);
   for (Index i = 0; i < side; ++i)
@@ -292,7 +279,7 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
   Ema out;
   for (const size_t r : g.responses) out.responses.push_back(data.responses[r]);
   for (const size_t e : g.excitations) out.excitations.push_back(data.excitations[e]);
-  const Compressed c = compress(g, data.motion, o.references);
+  const Compressed c = compress(g, o.references);
   out.references = c.references;
   const auto report = [&](double fraction) {
     if (o.progress && !o.progress(fraction)) out.complete = false;
