@@ -70,15 +70,15 @@ Result<Grid> complete_grid(const FrequencyData& data, const EmaOptions& o) {
       lines.push_back(i);
   const auto least = static_cast<size_t>(std::max(8, 2 * o.max_order + 2));
   if (lines.size() < least) {
-    d.error(958, {},
-            fmt::format("{} lines between {} and {} Hz are too few for the order {}: at least {} are "
-                        "needed; widen the band or lower the order",
-                        lines.size(), o.from_hz, to, o.max_order, least));
+    d.error(
+        958, {},
+        fmt::format("{} lines between {} and {} Hz are too few for the order {}: at least {} are "
+                    "needed; widen the band or lower the order",
+                    lines.size(), o.from_hz, to, o.max_order, least));
     return d;
   }
   g.frequency_hz = data.frequency_hz(lines);
-  g.h.resize(g.frequency_hz.size(),
-             static_cast<Index>(g.responses.size() * g.excitations.size()));
+  g.h.resize(g.frequency_hz.size(), static_cast<Index>(g.responses.size() * g.excitations.size()));
   for (size_t e = 0; e < g.excitations.size(); ++e)
     for (size_t r = 0; r < g.responses.size(); ++r)
       g.h.col(static_cast<Index>(e * g.responses.size() + r)) =
@@ -128,8 +128,8 @@ Compressed compress(const Grid& g, int wanted) {
   Index count = std::min<Index>(side, wanted);
   if (wanted <= 0) {
     double carried = 0;
-    for (count = 0; count < std::min<Index>(side, kMostReferences) &&
-                    carried < kCarried * values.sum();
+    for (count = 0;
+         count < std::min<Index>(side, kMostReferences) && carried < kCarried * values.sum();
          ++count)
       carried += values(count);
     count = std::max<Index>(count, 1);
@@ -293,6 +293,11 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
        poly_reference_poles(g.frequency_hz, c.h, c.outputs, c.references, o.max_order)) {
     const Complex s = p.s + data.window_decay;
     if (!(s.real() < 0) || damping_ratio(s) > o.max_damping) continue;
+    // Where the band's ends meet on the circle, the jump between them looks like a wide pole.
+    const double width = -p.s.real() / (2 * std::numbers::pi),
+                 f = p.s.imag() / (2 * std::numbers::pi);
+    if (f - width < g.frequency_hz(0) || f + width > g.frequency_hz(g.frequency_hz.size() - 1))
+      continue;
     poles.push_back({p.order, s, p.participation, Stability::kNew});
   }
   judge(poles, o);
@@ -304,7 +309,7 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
   std::vector<Cluster> clusters = clusters_of(poles, o);
   std::vector<Cluster> chosen;
   if (o.select_hz.empty()) {
-    const auto least = static_cast<size_t>(std::max(3, o.max_order / 4));
+    const auto least = static_cast<size_t>(std::max(3, o.max_order / 8));
     for (const Cluster& cluster : clusters)
       if (cluster.members.size() >= least) chosen.push_back(cluster);
     if (chosen.empty())
@@ -327,9 +332,8 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
     }
   }
   if (!d.ok()) return d;
-  std::sort(chosen.begin(), chosen.end(), [](const Cluster& a, const Cluster& b) {
-    return frequency(a.s) < frequency(b.s);
-  });
+  std::sort(chosen.begin(), chosen.end(),
+            [](const Cluster& a, const Cluster& b) { return frequency(a.s) < frequency(b.s); });
 
   const PoleResidueModel model(g.frequency_hz, static_cast<int>(data.motion), data.window_decay);
   RefinedPoles refined;
@@ -355,8 +359,7 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
       given.col(k) = c.combine * chosen[static_cast<size_t>(k)].participation;
     else
       close[static_cast<size_t>(k)] = false;
-  const ShapeFit fit =
-      fit_shapes(model, g.h, responses, excitations, refined.poles, close, given);
+  const ShapeFit fit = fit_shapes(model, g.h, responses, excitations, refined.poles, close, given);
   for (Index k = 0; k < n; ++k) {
     EmaMode m;
     m.frequency_hz = frequency(refined.poles(k));
@@ -372,9 +375,8 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
     describe_complexity(m);
     out.modes.push_back(std::move(m));
   }
-  std::sort(out.modes.begin(), out.modes.end(), [](const EmaMode& a, const EmaMode& b) {
-    return a.frequency_hz < b.frequency_hz;
-  });
+  std::sort(out.modes.begin(), out.modes.end(),
+            [](const EmaMode& a, const EmaMode& b) { return a.frequency_hz < b.frequency_hz; });
   out.frequency_hz = g.frequency_hz;
   out.upper = fit.upper;
   out.lower = fit.lower;

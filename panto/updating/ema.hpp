@@ -14,8 +14,9 @@ namespace panto {
 
 struct EmaOptions {
   double from_hz = 0, to_hz = 0;  // band; to_hz 0: all lines
-  int max_order = 40;             // of the denominator; poles sought at once: this times the references
-  int references = 0;  // combinations of excitations that the denominator sees; 0: up to 4, as many as carry the responses
+  int max_order = 40;  // of the denominator; poles sought at once: this times the references
+  int references =
+      0;  // combinations of excitations that the denominator sees; 0: up to 4, as many as carry the responses
   // A pole is stable where the one of the order before differs by less than this.
   double frequency_tolerance = 0.01, damping_tolerance = 0.05, participation_mac = 0.95;
   double max_damping = 0.2;
@@ -36,24 +37,25 @@ struct DiagramPole {
 struct EmaMode {
   double frequency_hz = 0, damping = 0;  // without the window's share
   double frequency_sigma = 0, damping_sigma = 0;
-  Eigen::VectorXcd shape;          // at the responses, largest entry 1
+  Eigen::VectorXcd shape;  // at the responses, largest entry 1
   Eigen::VectorXd shape_sigma;
   Eigen::VectorXcd participation;  // at the excitations: residues are shape · participationᵀ
-  double mpc = 0;  // modal phase collinearity, 1: all points in phase or opposite
-  double mpd = 0;  // mean phase deviation [rad], 0: as before
-  int orders = 0;  // orders in which the pole was stable
-  double significance = 0;  // of the residues, mean square over their variance
+  double mpc = 0;                  // modal phase collinearity, 1: all points in phase or opposite
+  double mpd = 0;                  // mean phase deviation [rad], 0: as before
+  int orders = 0;                  // orders in which the pole was stable
+  double significance = 0;         // of the residues, mean square over their variance
 };
 
 struct Ema {
   std::vector<DiagramPole> diagram;
-  std::vector<EmaMode> modes;  // ascending frequency
+  std::vector<EmaMode> modes;                         // ascending frequency
   std::vector<MeasuredPoint> responses, excitations;  // that were used
   Eigen::VectorXd frequency_hz;
   Eigen::MatrixXcd measured, synthesised;  // lines x pairs
   Eigen::VectorXd sum;                     // over all pairs of |H|
-  Eigen::VectorXd correlation, error;      // per pair: of synthesised and measured; relative error, energies
-  Eigen::MatrixXd upper, lower;            // residual terms, responses x excitations
+  Eigen::VectorXd correlation,
+      error;                     // per pair: of synthesised and measured; relative error, energies
+  Eigen::MatrixXd upper, lower;  // residual terms, responses x excitations
   int references = 0;
   bool complete = true;
 };

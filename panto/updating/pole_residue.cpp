@@ -179,8 +179,7 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
   const double freedom = static_cast<double>(y.size()) -
                          static_cast<double>(y.cols() * (2 * n + 2)) - 2.0 * static_cast<double>(n);
   const double variance = now.cost / std::max(1.0, freedom);
-  const MatrixXd covariance =
-      variance * now.gram.ldlt().solve(MatrixXd::Identity(2 * n, 2 * n));
+  const MatrixXd covariance = variance * now.gram.ldlt().solve(MatrixXd::Identity(2 * n, 2 * n));
   out.frequency_sigma_hz = VectorXd::Zero(n);
   out.damping_sigma = VectorXd::Zero(n);
   out.significance = VectorXd::Zero(n);
@@ -188,8 +187,7 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
       now.error.colwise().squaredNorm() /
       std::max(1.0, static_cast<double>(y.rows()) - 2.0 * static_cast<double>(n) - 2);
   for (Index k = 0; k < n; ++k) {
-    const Eigen::Matrix2d inverse =
-        now.inverse_gram.block<2, 2>(2 * k, 2 * k).inverse();
+    const Eigen::Matrix2d inverse = now.inverse_gram.block<2, 2>(2 * k, 2 * k).inverse();
     double sum = 0;
     for (Index j = 0; j < y.cols(); ++j) {
       const Eigen::Vector2d c = now.coefficients.block<2, 1>(2 * k, j);
@@ -260,8 +258,8 @@ ShapeFit fit_shapes(const PoleResidueModel& model, const MatrixXcd& h, int respo
   const Eigen::LDLT<MatrixXd> ldlt(scale.asDiagonal() * gram * scale.asDiagonal());
   const MatrixXd unknowns = scale.asDiagonal() * MatrixXd(ldlt.solve(scale.asDiagonal() * moment));
   const VectorXd inverse_diagonal =
-      (scale.asDiagonal() *
-       MatrixXd(ldlt.solve(MatrixXd::Identity(2 * n, 2 * n))) * scale.asDiagonal())
+      (scale.asDiagonal() * MatrixXd(ldlt.solve(MatrixXd::Identity(2 * n, 2 * n))) *
+       scale.asDiagonal())
           .diagonal();
   MatrixXd coefficients(2 * n, h.cols());
   out.shapes.resize(responses, n);
@@ -290,13 +288,12 @@ ShapeFit fit_shapes(const PoleResidueModel& model, const MatrixXcd& h, int respo
       out.lower(r, e) = rest(1, pair);
       error += (y.col(pair) - synthesised.col(pair)).squaredNorm();
     }
-    const double freedom =
-        std::max(1.0, static_cast<double>(y.rows() * excitations) - 2.0 * static_cast<double>(n) -
-                          2.0 * excitations);
+    const double freedom = std::max(1.0, static_cast<double>(y.rows() * excitations) -
+                                             2.0 * static_cast<double>(n) - 2.0 * excitations);
     for (Index k = 0; k < n; ++k)
-      out.sigma(r, k) = std::sqrt(
-          error / freedom *
-          std::max(0.0, 0.5 * (inverse_diagonal(2 * k) + inverse_diagonal(2 * k + 1))));
+      out.sigma(r, k) =
+          std::sqrt(error / freedom *
+                    std::max(0.0, 0.5 * (inverse_diagonal(2 * k) + inverse_diagonal(2 * k + 1))));
   }
   return out;
 }

@@ -21,8 +21,7 @@ MatrixXcd reduced_normal_equations(const Eigen::VectorXd& angle, const MatrixXcd
   // Powers z^0 … z^p per line: the sums below are Toeplitz, so that differences of exponents are all they need.
   MatrixXcd powers(lines, n);
   for (Index k = 0; k < lines; ++k)
-    for (Index r = 0; r < n; ++r)
-      powers(k, r) = std::polar(1.0, angle(k) * static_cast<double>(r));
+    for (Index r = 0; r < n; ++r) powers(k, r) = std::polar(1.0, angle(k) * static_cast<double>(r));
   const auto toeplitz = [&](const VectorXcd& up, const VectorXcd& down, Index r, Index s) {
     return s >= r ? up(s - r) : down(r - s);  // Σ conj(z^r) z^s data
   };
@@ -33,8 +32,8 @@ MatrixXcd reduced_normal_equations(const Eigen::VectorXd& angle, const MatrixXcd
     for (Index s = 0; s < n; ++s) R(r, s) = s >= r ? ones(s - r) : std::conj(ones(r - s));
   R.diagonal().array() += 1e-14 * R(0, 0).real();
   const Eigen::LLT<MatrixXcd> llt(R);
-  const MatrixXcd up = powers.transpose() * h;            // Σ z^d H
-  const MatrixXcd down = powers.adjoint() * h;            // Σ z^-d H
+  const MatrixXcd up = powers.transpose() * h;  // Σ z^d H
+  const MatrixXcd down = powers.adjoint() * h;  // Σ z^-d H
   // T = Σ_o Σ conj(z^r H_oi) z^s H_oj.
   MatrixXcd products(lines, m * m);
   for (Index i = 0; i < m; ++i)
@@ -71,8 +70,8 @@ std::vector<OrderPole> poly_reference_poles(const Eigen::VectorXd& frequency_hz,
                                             int outputs, int references, int max_order) {
   const Index lines = frequency_hz.size(), m = references;
   PANTO_EXPECT(h.rows() == lines && h.cols() == Index{outputs} * references && max_order >= 1 &&
-                    lines > max_order + 1,
-                "shape of the responses");
+                   lines > max_order + 1,
+               "shape of the responses");
   // The band with one more line on the whole circle: an even grid makes the powers orthogonal.
   const double first = frequency_hz(0);
   const double span = (frequency_hz(lines - 1) - first) * static_cast<double>(lines) /

@@ -19,7 +19,7 @@ TEST(BadEma, ABandWithTooFewLinesIsRefused) {
   options.from_hz = 5;
   options.to_hz = 12;
   EXPECT_EQ(ema(example(), options).diagnostics().text(),
-            "error[E0958]: 35 lines between 5 and 12 Hz are too few for the order 40: at least 82 "
+            "error[E0958]: 36 lines between 5 and 12 Hz are too few for the order 40: at least 82 "
             "are needed; widen the band or lower the order\n");
 }
 

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 
 #include "panto/updating/ema.hpp"
@@ -104,9 +103,9 @@ TEST(Ema, TwoModesCloserThanTheirWidthsNeedTwoReferences) {
 
 TEST(Ema, ComplexModesAreTold) {
   KnownModes known = seven_modes(8, 2);
-  for (Eigen::Index i = 0; i < 8; ++i) known.shapes(i, 2) *= std::polar(1.0, 0.2 * static_cast<double>(i));
-  const auto found =
-      ema(test::responses_of(known, Eigen::VectorXd::LinSpaced(1024, 0.2, 180)));
+  for (Eigen::Index i = 0; i < 8; ++i)
+    known.shapes(i, 2) *= std::polar(1.0, 0.2 * static_cast<double>(i));
+  const auto found = ema(test::responses_of(known, Eigen::VectorXd::LinSpaced(1024, 0.2, 180)));
   ASSERT_TRUE(found.ok()) << found.diagnostics().text();
   expect_modes(*found, known, 1e-10, 1e-8, 1 - 1e-10);
   EXPECT_LT(found->modes[2].mpc, 0.8);
@@ -143,32 +142,13 @@ TEST(Ema, ABandLeavesTheOtherModesToTheResidualTerms) {
 
 TEST(Ema, ARovingHammerGivesShapesAtItsPoints) {
   const KnownModes known = seven_modes(2, 9);
-  const auto found =
-      ema(test::responses_of(known, Eigen::VectorXd::LinSpaced(1024, 0.2, 180)));
+  const auto found = ema(test::responses_of(known, Eigen::VectorXd::LinSpaced(1024, 0.2, 180)));
   ASSERT_TRUE(found.ok()) << found.diagnostics().text();
   expect_modes(*found, known, 1e-10, 1e-8, 1 - 1e-10);
   const ModalTest test = modal_test(*found);
   ASSERT_EQ(test.points.size(), 9U);
   EXPECT_EQ(test.points[0].frame, "e0");
   EXPECT_GE(modal_assurance(test.modes[4].shape, known.participation.col(4)), 1 - 1e-10);
-}
-
-TEST(Ema, AFullTestTakesSeconds) {
-  const KnownModes known = seven_modes(21, 15);
-  FrequencyData data =
-      test::responses_of(known, Eigen::VectorXd::LinSpaced(2048, 180.0 / 2048, 180));
-  test::add_noise(data, 0.02, 7);
-  EmaOptions options;
-  options.max_order = 80;
-  const auto began = std::chrono::steady_clock::now();
-  const auto found = ema(data, options);
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
-  RecordProperty("seconds", std::to_string(seconds));
-  expect_modes(*found, known, 1e-3, 0.05, 0.99);
-  // A few seconds on an idle core; ten times that on a busy one.
-  EXPECT_LT(seconds, 60);
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ inline KnownModes string_modes(const Eigen::VectorXd& frequency_hz, const Eigen:
     Eigen::MatrixXcd out(points, frequency_hz.size());
     for (Eigen::Index k = 0; k < out.cols(); ++k)
       for (int i = 0; i < points; ++i)
-        out(i, k) = std::sin(std::numbers::pi * (static_cast<double>(k) + 1) * (i + 1) / (points + 1.5));
+        out(i, k) =
+            std::sin(std::numbers::pi * (static_cast<double>(k) + 1) * (i + 1) / (points + 1.37));
     return out;
   };
   m.shapes = shape(responses);
