@@ -8,6 +8,7 @@
 #include "panto/estimation/twin.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/linear/trajectory.hpp"
+#include "panto/reduction/reduce.hpp"
 
 namespace panto::hdf5 {
 
@@ -16,6 +17,7 @@ std::string write(const Run& run, const std::string& path);
 std::string write(const EstimateSeries& series, const std::string& path);
 std::string write(const TwinResult& result, const std::string& path);
 std::string write(const LinearTrajectory& along, const std::string& model, const std::string& path);
+std::string write(const LinearSystem& system, const Reduction& reduction, const std::string& path);
 
 bool has_signature(std::string_view bytes);
 // `bytes` is the file's content (padded in place where it is truncated), `path` its name for messages.
