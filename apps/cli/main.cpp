@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
   add_linearize(app, exit_code);
   add_poses(app, exit_code);
   add_identify(app, exit_code);
+  add_reduce(app, exit_code);
   add_observe(app, exit_code);
   add_view(app, exit_code);
   add_models(app, exit_code);

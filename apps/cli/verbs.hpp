@@ -21,6 +21,7 @@ void add_modes(CLI::App& app, int& exit_code);
 void add_linearize(CLI::App& app, int& exit_code);
 void add_poses(CLI::App& app, int& exit_code);
 void add_identify(CLI::App& app, int& exit_code);
+void add_reduce(CLI::App& app, int& exit_code);
 void add_observe(CLI::App& app, int& exit_code);
 void add_models(CLI::App& app, int& exit_code);
 void add_new(CLI::App& app, int& exit_code);
