@@ -36,6 +36,10 @@ Rows kinematic_observer();
 Rows slider_crank();
 Rows table3_4();
 Rows table3_5();
+Rows table5_1();
+Rows table5_2();
+Rows table5_3();
+Rows table5_4();
 Rows table5_5();
 }  // namespace palomba
 namespace sanjurjo2017 {
@@ -97,6 +101,13 @@ std::span<const Case> cases() {
            palomba::table3_4},
       Case{"palomba", "table3.5", "Computing times of the two-stage observer and its benchmark",
            palomba::table3_5},
+      Case{"palomba", "table5.1", "Bar horn: truncation error by size, IMR", palomba::table5_1},
+      Case{"palomba", "table5.2", "Bar horn: frequencies and shapes of reduced models",
+           palomba::table5_2},
+      Case{"palomba", "table5.3", "Sonotrode: size for a forced response, by ranking",
+           palomba::table5_3},
+      Case{"palomba", "table5.4", "Vibratory feeder: size for a forced response, by ranking",
+           palomba::table5_4},
       Case{"palomba", "table5.5", "Natural frequencies of the flexible manipulator, horizontal",
            palomba::table5_5},
       Case{"sanjurjo2017", "fig10", "RMS error, five-bar, gyros on the couplers",

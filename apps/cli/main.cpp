@@ -88,6 +88,7 @@ int main(int argc, char** argv) {
   add_identify(app, exit_code);
   add_update(app, exit_code);
   add_ema(app, exit_code);
+  add_reduce(app, exit_code);
   add_observe(app, exit_code);
   add_view(app, exit_code);
   add_models(app, exit_code);

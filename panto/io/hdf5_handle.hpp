@@ -65,5 +65,7 @@ inline constexpr int kTwinFormatVersion = 1;
 inline constexpr const char* kTableFormat = "pantograph table";
 inline constexpr const char* kLinearFormat = "pantograph linear trajectory";
 inline constexpr int kLinearFormatVersion = 1;
+inline constexpr const char* kReductionFormat = "pantograph reduction";
+inline constexpr int kReductionFormatVersion = 1;
 
 }  // namespace panto::hdf5

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <deque>
+#include <numbers>
 #include <optional>
 #include <span>
 #include <vector>
@@ -382,6 +384,56 @@ void write_all(const LinearTrajectory& along, const std::string& model, Writer& 
   file.text(root, "output_units", lines(first.output_units));
 }
 
+void write_all(const LinearSystem& system, const RankedReduction& r, Writer& file,
+               std::deque<std::vector<double>>& storage) {
+  const hid_t root = file.root();
+  attribute(root, "format", std::string(kReductionFormat));
+  attribute(root, "format_version", long{kReductionFormatVersion});
+  attribute(root, "pantograph_version", std::string(PANTO_VERSION));
+  attribute(root, "model", system.name);
+  const auto matrix = [&](const char* name, const Eigen::MatrixXd& a) {
+    std::vector<double>& values = storage.emplace_back();
+    for (Eigen::Index i = 0; i < a.rows(); ++i)
+      for (Eigen::Index j = 0; j < a.cols(); ++j) values.push_back(a(i, j));
+    const std::array<hsize_t, 2> shape{static_cast<hsize_t>(a.rows()),
+                                       static_cast<hsize_t>(a.cols())};
+    file.array(root, name, "SI", shape, values);
+  };
+  matrix("M", r.system.M);
+  matrix("K", r.system.K);
+  if (r.system.C.rows() > 0) matrix("C", r.system.C);
+  matrix("basis", r.system.basis);
+  file.texts(root, "names", r.system.names);
+  file.texts(root, "dofs", system.dofs);
+  const auto numbers = [&](hid_t at, const char* name, const char* unit, const auto& range,
+                           const auto& of) {
+    std::vector<double>& values = storage.emplace_back();
+    for (const auto& e : range) values.push_back(static_cast<double>(of(e)));
+    file.series(at, name, unit, values);
+  };
+  const auto counted = [](int i) { return i + 1; };  // from 1, as in the names
+  numbers(root, "masters", "", r.system.masters, counted);
+  numbers(root, "selected", "", r.system.selected, counted);
+  numbers(root, "interior_hz", "Hz", r.cb.omega2,
+          [](double w2) { return std::sqrt(w2) / (2 * std::numbers::pi); });
+  const Handle rankings = file.group(root, "rankings");
+  for (const RankingCurve& c : r.rankings) {
+    const Handle at = file.group(rankings.get(), to_string(c.method));
+    attribute(at.get(), "needed", long{c.needed});
+    numbers(at.get(), "order", "", c.ranking.order, counted);
+    numbers(at.get(), "coefficient", "", c.ranking.coefficient, [](double e) { return e; });
+    const auto column = [&](const char* name, auto SizePoint::*member) {
+      numbers(at.get(), name, "", c.points, [member](const SizePoint& p) { return p.*member; });
+    };
+    column("size", &SizePoint::size);
+    column("epsilon", &SizePoint::epsilon);
+    column("frequency_error", &SizePoint::frequency);
+    column("nco", &SizePoint::nco);
+    column("mac", &SizePoint::mac);
+    column("gain_error", &SizePoint::gain);
+  }
+}
+
 // An empty answer, or the reason of failure.
 template <class Fill>
 std::string written(const std::string& path, const Fill& fill) {
@@ -425,6 +477,11 @@ std::string write(const SeriesTable& table, const std::string& path) {
     attribute(file.root(), "comments", comments);
     for (const SeriesColumn& c : table.columns) file.series(file.root(), c.name, c.unit, c.values);
   });
+}
+
+std::string write(const LinearSystem& system, const RankedReduction& reduction, const std::string& path) {
+  std::deque<std::vector<double>> storage;  // what the file refers to until it is finished
+  return written(path, [&](Writer& file) { write_all(system, reduction, file, storage); });
 }
 
 }  // namespace panto::hdf5

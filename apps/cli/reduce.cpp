@@ -1,0 +1,305 @@
+#include "panto/reduction/reduce.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <numbers>
+
+#include "apps/cli/json.hpp"
+#include "apps/cli/operating.hpp"
+#include "apps/cli/progress.hpp"
+#include "apps/cli/report.hpp"
+#include "panto/io/reduction.hpp"
+#include "panto/io/toml.hpp"
+
+namespace panto::cli {
+namespace {
+
+struct Arguments : OperatingArguments {
+  std::string masters, rank, modes, band, tolerance, mass, damping_matrix, sample, file;
+  std::vector<std::string> forces;
+  double damping = -1, mac = -1;
+  int candidates = 0, keep = -1;
+};
+
+double hz(double omega2) { return std::sqrt(std::max(omega2, 0.0)) / (2 * std::numbers::pi); }
+
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> out;
+  size_t start = 0;
+  while (start < text.size()) {
+    const size_t end = std::min(text.find(at, start), text.size());
+    if (end > start) out.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return out;
+}
+
+// "1%" or "0.01".
+bool parse_share(std::string text, double& share) {
+  const bool percent = text.ends_with('%');
+  if (percent) text.pop_back();
+  if (!parse_number(text, share)) return false;
+  if (percent) share /= 100;
+  return true;
+}
+
+// "50Hz:tray.2.y,tray.5.y=1@30deg": frequency, places, amplitude and phase.
+bool parse_force(const std::string& text, ForceTerm& force) {
+  const size_t colon = text.find(':'), equals = text.rfind('='), phase = text.rfind('@');
+  if (colon == std::string::npos || !parse_value(text.substr(0, colon), force.hz)) return false;
+  const size_t places = std::min({equals, phase, text.size()});
+  if (places <= colon) return false;
+  force.at = split(text.substr(colon + 1, places - colon - 1), ',');
+  const size_t last = std::min(phase, text.size());
+  if (equals != std::string::npos &&
+      !parse_value(text.substr(equals + 1, last - equals - 1), force.amplitude))
+    return false;
+  return phase == std::string::npos || parse_value(text.substr(phase + 1), force.phase);
+}
+
+// What the command line says, over what the study says.
+bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
+  if (!a.masters.empty()) o.masters = split(a.masters, ',');
+  if (!a.rank.empty()) o.rank = ranking_method(a.rank);
+  std::vector<double> numbers;
+  if (!a.modes.empty()) {
+    if (!parse_numbers(a.modes, numbers)) {
+      message = fmt::format("--modes {}: expected numbers, such as 8,14", a.modes);
+      return false;
+    }
+    o.modes.clear();
+    for (const double n : numbers) o.modes.push_back(static_cast<int>(n));
+  }
+  if (!a.band.empty()) {
+    const auto ends = split(a.band, ',');
+    double from = 0, to = 0;
+    if (ends.size() != 2 || !parse_value(ends[0], from) || !parse_value(ends[1], to)) {
+      message = fmt::format("--band {}: expected two frequencies, such as 0,180Hz", a.band);
+      return false;
+    }
+    o.band_hz = {from, to};
+  }
+  if (!a.tolerance.empty() && !parse_share(a.tolerance, o.tolerance)) {
+    message = fmt::format("--tolerance {}: expected a share, such as 1%", a.tolerance);
+    return false;
+  }
+  for (const std::string& text : a.forces) {
+    ForceTerm force;
+    if (!parse_force(text, force)) {
+      message = fmt::format(
+          "--forces {}: expected frequency:places=amplitude@phase, such as "
+          "50Hz:tray.2.y,tray.5.y=1@30deg",
+          text);
+      return false;
+    }
+    o.forces.push_back(std::move(force));
+  }
+  if (a.damping >= 0) o.damping = a.damping;
+  if (a.mac > 0) o.mac = a.mac;
+  if (a.candidates > 0) o.candidates = a.candidates;
+  if (a.keep >= 0) o.keep = a.keep;
+  if (!a.sample.empty()) o.sample = a.sample;
+  return true;
+}
+
+// The system by what the name is: a pair of matrices, a CalculiX job, a study, a model. nullopt: failed, the exit code is in `exit_code`.
+std::optional<LoadedReduceStudy> loaded(const Arguments& a, Diagnostics& notes, int& exit_code) {
+  const std::string ending = std::filesystem::path(a.model).extension().string();
+  const auto take = [&](Result<LinearSystem> system) -> std::optional<LoadedReduceStudy> {
+    notes.append(system.diagnostics());
+    if (system.ok()) return LoadedReduceStudy{{}, std::move(*system)};
+    exit_code = fail(notes, a.json);
+    return std::nullopt;
+  };
+  if (ending == ".mtx") {
+    if (a.mass.empty()) {
+      exit_code = fail_usage("a stiffness matrix alone: give --mass M.mtx too", a.json);
+      return std::nullopt;
+    }
+    return take(read_matrices({a.mass, a.model, a.damping_matrix}));
+  }
+  if (ending == ".sti" || ending == ".inp" || ending == ".dof" || ending == ".mas")
+    return take(read_calculix(a.model));
+  if (ending == ".toml") {
+    const Result<ModelSpec> file = read_model_file(a.model);
+    if (file.ok() && is_reduce_study(*file)) {
+      Result<LoadedReduceStudy> study = load_reduce_study(*file);
+      notes.append(study.diagnostics());
+      if (study.ok()) return std::move(*study);
+      exit_code = fail(notes, a.json);
+      return std::nullopt;
+    }
+  }
+  const auto l = linearised(a, exit_code);
+  if (!l) return std::nullopt;
+  notes.append(l->notes);
+  return take(linear_system(l->linear, l->model.name));
+}
+
+std::string json_of(const LinearSystem& system, const RankedReduction& r) {
+  JsonWriter json;
+  json.begin_object()
+      .member("system", system.name)
+      .member("size", system.size())
+      .member("masters", static_cast<int>(r.cb.masters.size()))
+      .member("rigid", r.cb.rigid)
+      .member("reduced_size", static_cast<int>(r.system.M.rows()))
+      .member("names", r.system.names)
+      .member("unseen", r.unseen)
+      .key("modes")
+      .begin_array();
+  for (size_t i = 0; i < r.mode_errors.size(); ++i)
+    json.begin_object()
+        .member("mode", r.modes->numbers[i] + 1)
+        .member("frequency", hz(r.modes->omega2(static_cast<Eigen::Index>(i))))
+        .member("frequency_error", r.mode_errors[i].frequency)
+        .member("nco", r.mode_errors[i].nco)
+        .end_object();
+  json.end_array().key("rankings").begin_object();
+  for (const RankingCurve& c : r.rankings) {
+    std::vector<double> order;
+    for (const int mode : c.ranking.order) order.push_back(mode + 1);
+    json.key(to_string(c.method))
+        .begin_object()
+        .member("needed", c.needed)
+        .member("order", order)
+        .key("sizes")
+        .begin_array();
+    for (const SizePoint& p : c.points)
+      json.begin_object()
+          .member("size", p.size)
+          .member("epsilon", p.epsilon)
+          .member("frequency_error", p.frequency)
+          .member("nco", p.nco)
+          .member("mac", p.mac)
+          .member("gain_error", p.gain)
+          .end_object();
+    json.end_array().end_object();
+  }
+  json.end_object().end_object();
+  return json.text() + "\n";
+}
+
+std::string percent(double share) {
+  return std::isnan(share) ? "-" : fmt::format("{:.3g} %", 100 * share);
+}
+
+std::string table_of(const LinearSystem& system, const RankedReduction& r) {
+  std::string text = fmt::format(
+      "{}: {} degrees of freedom -> {} ({} masters, {} interior modes)\n\n", system.name,
+      system.size(), r.system.M.rows(), r.cb.masters.size(), r.selected.size());
+  if (!r.mode_errors.empty()) {
+    text += fmt::format("  {:>5} {:>16} {:>16} {:>10}\n", "mode", "frequency [Hz]", "error", "NCO");
+    for (size_t i = 0; i < r.mode_errors.size(); ++i)
+      text += fmt::format("  {:>5} {:>16.9g} {:>16} {:>10.6f}\n", r.modes->numbers[i] + 1,
+                          hz(r.modes->omega2(static_cast<Eigen::Index>(i))),
+                          percent(r.mode_errors[i].frequency), r.mode_errors[i].nco);
+    text += "\n";
+  }
+  text += "  size needed:";
+  for (const RankingCurve& c : r.rankings)
+    text += fmt::format("   {} {}", to_string(c.method),
+                        c.needed >= 0 ? std::to_string(c.needed) : "-");
+  const bool forces = !r.harmonics.empty();
+  text +=
+      fmt::format("\n\n  error by size ({}):\n  {:>6}", forces ? "gain, MAC" : "a priori", "size");
+  for (const RankingCurve& c : r.rankings) text += fmt::format(" {:>22}", to_string(c.method));
+  text += "\n";
+  constexpr size_t kRows = 20;
+  const auto& points = r.rankings.front().points;
+  const auto last = static_cast<size_t>(r.selected.size()) + kRows / 2;
+  const size_t step = 1 + std::min(points.size(), last) / kRows;
+  for (size_t i = 0; i < points.size() && i <= last; i += step) {
+    text += fmt::format("  {:>6}", points[i].size);
+    for (const RankingCurve& c : r.rankings) {
+      const auto same = std::find_if(c.points.begin(), c.points.end(),
+                                     [&](const SizePoint& p) { return p.size == points[i].size; });
+      std::string cell = "-";
+      if (same != c.points.end())
+        cell = forces ? fmt::format("{}, {:.4f}", percent(same->gain), same->mac)
+                      : percent(same->epsilon);
+      text += fmt::format(" {:>22}", cell);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+int reduce_verb(const Arguments& a) {
+  int exit_code = kOk;
+  Diagnostics notes;
+  auto study = loaded(a, notes, exit_code);
+  if (!study) return exit_code;
+  std::string message;
+  if (!apply(a, study->options, message)) return fail_usage(message, a.json);
+  const Interrupt interrupt;
+  Progress progress("reduce " + study->system.name);
+  study->options.progress = [&](double fraction) {
+    progress.show(fraction);
+    return !Interrupt::requested();
+  };
+  const Result<RankedReduction> found = reduce(study->system, study->options);
+  progress.wipe();
+  notes.append(found.diagnostics());
+  if (Interrupt::requested()) return kInterrupted;
+  if (!found.ok()) return fail(notes, a.json);
+  if (!a.file.empty()) notes.append(write_reduction(study->system, *found, a.file));
+  if (!notes.ok()) return fail(notes, a.json);
+  if (!a.file.empty()) note("wrote " + a.file);
+  print(notes);
+  if (a.json)
+    out(json_of(study->system, *found));
+  else
+    summary(table_of(study->system, *found));
+  return kOk;
+}
+
+}  // namespace
+
+void add_reduce(CLI::App& app, int& exit_code) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand(
+      "reduce", "The smallest model that keeps chosen modes or forced responses (Craig-Bampton)");
+  verb->group("Vibration");
+  add_operating_arguments(*verb, *a);
+  verb->add_option("--masters", a->masters, "Degrees of freedom, nodes or sets that stay")
+      ->type_name("name,...");
+  verb->add_option("--rank", a->rank, "imr (modes), ebr (forces), sbe, eim or cms")
+      ->type_name("name")
+      ->check(CLI::IsMember({"imr", "ebr", "sbe", "eim", "cms"}));
+  CLI::Option* modes = verb->add_option("--modes", a->modes, "Modes to keep, from 1, rigid counted")
+                           ->type_name("n,...");
+  verb->add_option("--band", a->band, "All elastic modes between two frequencies")
+      ->type_name("from,to")
+      ->excludes(modes);
+  verb->add_option("--forces", a->forces, "Periodic force: 50Hz:tray.2.y,tray.5.y=1@30deg")
+      ->type_name("force");
+  verb->add_option("--tolerance", a->tolerance, "Error allowed (1%)")->type_name("share");
+  verb->add_option("--mac", a->mac, "MAC of forced responses (0.999)")->type_name("share");
+  verb->add_option("--damping", a->damping, "Structural damping ratio of forced responses (0)")
+      ->type_name("ratio");
+  verb->add_option("--sample", a->sample, "Master whose amplitude is compared")->type_name("name");
+  verb->add_option("--candidates", a->candidates, "Interior modes to choose from")
+      ->type_name("n")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--keep", a->keep, "Interior modes to keep, whatever the tolerance")
+      ->type_name("n")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--mass", a->mass, "Mass matrix, where MODEL is a stiffness matrix K.mtx")
+      ->type_name("M.mtx");
+  verb->add_option("--damping-matrix", a->damping_matrix, "Damping matrix beside them")
+      ->type_name("C.mtx");
+  verb->add_option("-o,--out", a->file, "Write the reduced system: HDF5, and Matrix Market beside")
+      ->type_name("reduced.h5");
+  verb->footer(
+      "MODEL is a model, a study.toml, a stiffness matrix .mtx (with --mass), or a CalculiX job "
+      ".inp.\nExamples:\n"
+      "  panto reduce horn.toml --rank imr --modes 8,14 --tolerance 1%\n"
+      "  panto reduce K.mtx --mass M.mtx --masters d1,d2 --band 0,180Hz -o reduced.h5");
+  verb->callback([a, &exit_code] { exit_code = reduce_verb(*a); });
+}
+
+}  // namespace panto::cli

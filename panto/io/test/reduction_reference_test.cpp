@@ -1,0 +1,120 @@
+// Systems from files: a mesh that CalculiX solved, Matrix Market pairs, study files, mechanisms; reduced systems as files.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <numbers>
+#include <regex>
+
+#include "panto/io/matrix_market.hpp"
+#include "panto/io/reduction.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace panto {
+namespace {
+
+constexpr int kAcross = 2, kAlong = 6;
+
+// A clamped bar of 2 x 2 x 6 bricks, without the step.
+std::string deck() {
+  std::string text = "*NODE,NSET=NALL\n", elements = "*ELEMENT,TYPE=C3D8,ELSET=EALL\n";
+  const auto node = [](int i, int j, int k) {
+    return (k * (kAcross + 1) + j) * (kAcross + 1) + i + 1;
+  };
+  int element = 0;
+  for (int k = 0; k <= kAlong; ++k)
+    for (int j = 0; j <= kAcross; ++j)
+      for (int i = 0; i <= kAcross; ++i) {
+        text += fmt::format("{},{},{},{}\n", node(i, j, k), 0.01 * i, 0.01 * j, 0.02 * k);
+        if (i == kAcross || j == kAcross || k == kAlong) continue;
+        elements +=
+            fmt::format("{},{},{},{},{},{},{},{},{}\n", ++element, node(i, j, k), node(i + 1, j, k),
+                        node(i + 1, j + 1, k), node(i, j + 1, k), node(i, j, k + 1),
+                        node(i + 1, j, k + 1), node(i + 1, j + 1, k + 1), node(i, j + 1, k + 1));
+      }
+  return text + elements +
+         "*NSET,NSET=FIX,GENERATE\n1,9\n*NSET,NSET=TIP\n55,59,63\n*BOUNDARY\nFIX,1,3\n"
+         "*MATERIAL,NAME=TI\n*ELASTIC\n115e9,0.32\n*DENSITY\n4340\n"
+         "*SOLID SECTION,ELSET=EALL,MATERIAL=TI\n*STEP\n";
+}
+
+TEST(Calculix, ExportedMatricesHaveTheSolversOwnFrequencies) {
+  if (std::system("command -v ccx > /dev/null") != 0) GTEST_SKIP() << "ccx is not installed";
+  const test::TemporaryFolder folder;
+  folder.put("bar.inp", deck() + "*FREQUENCY,SOLVER=MATRIXSTORAGE\n10\n*END STEP\n");
+  folder.put("own.inp", deck() + "*FREQUENCY\n10\n*END STEP\n");
+  for (const char* job : {"bar", "own"})
+    ASSERT_EQ(std::system(("cd '" + folder.path().string() + "' && ccx " + job + " > log").c_str()),
+              0);
+  std::ifstream in(folder.path("own.dat"));
+  std::vector<double> own;
+  for (std::string line; std::getline(in, line) && own.size() < 10;) {
+    static const std::regex row(R"(^\s+(\d+)\s+(\S+)\s+(\S+)\s+(\S+)\s+0\.0000000E\+00\s*$)");
+    std::smatch match;
+    if (std::regex_match(line, match, row)) own.push_back(std::stod(match[4]));
+  }
+  ASSERT_EQ(own.size(), 10u);
+  const auto system = read_calculix(folder.path("bar.inp"));
+  ASSERT_TRUE(system.ok()) << system.diagnostics().text();
+  EXPECT_EQ(system->size(), 162);
+  EXPECT_EQ(find_dofs(*system, {"TIP"})->size(), 9u);
+  EXPECT_EQ(find_dofs(*system, {"n63.y"})->size(), 1u);
+  const auto pairs = lowest_pairs(system->K, system->M, 10);  // double values among them
+  ASSERT_TRUE(pairs);
+  for (size_t i = 0; i < 10; ++i)  // printed with seven digits
+    EXPECT_NEAR(std::sqrt(pairs->values(static_cast<Eigen::Index>(i))) / (2 * std::numbers::pi),
+                own[i], 2e-6 * own[i]);
+  // The whole task on it: the first longitudinal mode from the tip's nodes.
+  ReduceOptions o;
+  o.masters = {"TIP"};
+  o.modes = {1, 2, 3};
+  const auto r = reduce(*system, o);
+  ASSERT_TRUE(r.ok()) << r.diagnostics().text();
+  EXPECT_LT(r->system.M.rows(), 40);
+  for (const ModeError& e : r->mode_errors) EXPECT_LT(e.frequency, 0.01);
+}
+
+TEST(Reduction, TheReducedPairReadsBackWithItsNames) {
+  const test::TemporaryFolder folder;
+  const auto study = load_reduce_study(folder.put("study.toml", R"(
+masters = ["tip"]
+modes = [1, 2]
+[frame]
+beam = [{ name = "beam", x = [0, 0.25, 0.5, 0.75, 1], mass_per_length = 2, bending_stiffness = 50 }]
+mass = [{ name = "tip", mass = "3 kg" }]
+spring = [{ between = ["tip", "beam.5"], stiffness = "2 kN/m" },
+          { between = ["beam.1", "ground"], stiffness = 1e4 },
+          { between = ["beam.4", "ground"], stiffness = 1e4 }]
+)"));
+  ASSERT_TRUE(study.ok()) << study.diagnostics().text();
+  const auto r = reduce(study->system, study->options);
+  ASSERT_TRUE(r.ok()) << r.diagnostics().text();
+  ASSERT_TRUE(write_reduction(study->system, *r, folder.path("small.h5")).ok());
+  const auto again = read_matrices({folder.path("small.M.mtx"), folder.path("small.K.mtx"), ""});
+  ASSERT_TRUE(again.ok()) << again.diagnostics().text();
+  EXPECT_EQ(again->dofs, r->system.names);
+  EXPECT_EQ(Eigen::MatrixXd(again->M), r->system.M);
+  EXPECT_EQ(Eigen::MatrixXd(again->K), r->system.K);
+}
+
+TEST(Reduction, AMechanismIsReducedAtItsPose) {
+  const test::TemporaryFolder folder;
+  const auto study = load_reduce_study(folder.put(
+      "study.toml",
+      "model = \"three_link\"\nwhere = \"here\"\nmasters = [\"theta_A\"]\nmodes = [1]\n"));
+  ASSERT_TRUE(study.ok()) << study.diagnostics().text();
+  ReduceOptions o = study->options;
+  o.keep = 2;  // all
+  const auto r = reduce(study->system, o);
+  ASSERT_TRUE(r.ok()) << r.diagnostics().text();
+  const auto full =
+      symmetric_pairs(Eigen::MatrixXd(study->system.K), Eigen::MatrixXd(study->system.M));
+  const auto small = symmetric_pairs(r->system.K, r->system.M);
+  EXPECT_LT((full->values - small->values).cwiseAbs().maxCoeff(), 1e-9 * full->largest);
+}
+
+}  // namespace
+}  // namespace panto
