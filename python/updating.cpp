@@ -1,9 +1,8 @@
 // Model updating from modal tests.
-#include "panto/updating/update.hpp"
-
 #include <functional>
 
 #include "panto/io/update_study.hpp"
+#include "panto/updating/update.hpp"
 #include "python/bindings.hpp"
 
 namespace panto::python {
@@ -56,12 +55,12 @@ py::dict to_dict(const Model& model, const Updating& found) {
   d["damping"] = found.has_damping
                      ? py::object(py::make_tuple(found.damping.alpha, found.damping.beta))
                      : py::object(py::none());
-  d["draws"] = found.draws.draws > 0
-                   ? py::object(py::make_tuple(found.draws.draws, found.draws.failed,
-                                               found.draws.all_improved, found.draws.within_bounds,
-                                               found.draws.mean_error_before,
-                                               found.draws.mean_error_after))
-                   : py::object(py::none());
+  d["draws"] =
+      found.draws.draws > 0
+          ? py::object(py::make_tuple(found.draws.draws, found.draws.failed,
+                                      found.draws.all_improved, found.draws.within_bounds,
+                                      found.draws.mean_error_before, found.draws.mean_error_after))
+          : py::object(py::none());
   // Every value that changed, Rayleigh damping included.
   py::dict values;
   for (size_t i = 0; i < model.parameters.size(); ++i) {

@@ -72,13 +72,15 @@ std::string table_of(const Arguments& a, const Ema& e) {
       e.frequency_hz(e.frequency_hz.size() - 1));
   for (size_t k = 0; k < e.modes.size(); ++k) {
     const EmaMode& m = e.modes[k];
-    text += fmt::format("  {:>5}  {:>14.7g} {:>9.2g}  {:>11.5g} {:>9.2g}  {:>7.4f}  {:>8.2f}  {:>6}\n",
-                        k + 1, m.frequency_hz, m.frequency_sigma, 100 * m.damping,
-                        100 * m.damping_sigma, m.mpc, m.mpd * 57.29577951308232, m.orders);
+    text +=
+        fmt::format("  {:>5}  {:>14.7g} {:>9.2g}  {:>11.5g} {:>9.2g}  {:>7.4f}  {:>8.2f}  {:>6}\n",
+                    k + 1, m.frequency_hz, m.frequency_sigma, 100 * m.damping,
+                    100 * m.damping_sigma, m.mpc, m.mpd * 57.29577951308232, m.orders);
   }
-  text += fmt::format("\n  synthesised and measured responses: correlation {:.4f} on average, {:.4f} "
-                      "at worst\n",
-                      e.correlation.mean(), e.correlation.minCoeff());
+  text += fmt::format(
+      "\n  synthesised and measured responses: correlation {:.4f} on average, {:.4f} "
+      "at worst\n",
+      e.correlation.mean(), e.correlation.minCoeff());
   return text;
 }
 

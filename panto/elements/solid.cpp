@@ -11,20 +11,14 @@ namespace panto {
 namespace {
 
 // Corners of the unit square or cube in the order of the nodes.
-constexpr std::array<std::array<int, 3>, 8> kCorner{{{0, 0, 0},
-                                                     {1, 0, 0},
-                                                     {1, 1, 0},
-                                                     {0, 1, 0},
-                                                     {0, 0, 1},
-                                                     {1, 0, 1},
-                                                     {1, 1, 1},
-                                                     {0, 1, 1}}};
+constexpr std::array<std::array<int, 3>, 8> kCorner{
+    {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1}, {1, 1, 1}, {0, 1, 1}}};
 
 void expect_elastic(const ElasticMaterial& m) {
   using element_detail::positive;
-  PANTO_EXPECT(positive(m.youngs_modulus) && positive(m.density) && m.poisson > -1 &&
-                   m.poisson < 0.5,
-               "an elastic body has positive modulus and density and a Poisson ratio in (-1, 0.5)");
+  PANTO_EXPECT(
+      positive(m.youngs_modulus) && positive(m.density) && m.poisson > -1 && m.poisson < 0.5,
+      "an elastic body has positive modulus and density and a Poisson ratio in (-1, 0.5)");
 }
 
 // Multilinear shape functions and their derivatives at xi in [0, 1]^D.
@@ -65,8 +59,8 @@ Eigen::Matrix<double, 6, 24> strain_rows(const Eigen::Matrix<double, 8, 3>& g) {
 
 // M = ∫ρ NᵀN dV, K = ∫BᵀD B dV (ELM-21).
 template <int D, class Elasticity>
-SolidMatrices<D * (1 << D)> integrate(const Eigen::Matrix<double, (1 << D), D>& nodes,
-                                      const Elasticity& elasticity, double density) {
+SolidMatrices<D*(1 << D)> integrate(const Eigen::Matrix<double, (1 << D), D>& nodes,
+                                    const Elasticity& elasticity, double density) {
   constexpr int kNodes = 1 << D;
   SolidMatrices<D * kNodes> out;
   out.M.setZero();
@@ -77,8 +71,8 @@ SolidMatrices<D * (1 << D)> integrate(const Eigen::Matrix<double, (1 << D), D>& 
     Eigen::Vector<double, D> xi;
     double weight = 1;
     for (int d = 0; d < D; ++d) {
-      const GaussPoint& g = kGauss2[static_cast<size_t>(
-          kCorner[static_cast<size_t>(point)][static_cast<size_t>(d)])];
+      const GaussPoint& g =
+          kGauss2[static_cast<size_t>(kCorner[static_cast<size_t>(point)][static_cast<size_t>(d)])];
       xi[d] = g.xi;
       weight *= g.weight;
     }

@@ -86,7 +86,8 @@ Status large_eigenvalues(Ode& ode, double t, View x, Eigen::VectorXcd& values) {
     ode.reduce(ahead, {out, static_cast<size_t>(n)});
     for (Eigen::Index i = np; i < n; ++i) out[i] /= unit;
   };
-  for (Eigen::Index i = 0; i < n; ++i) w(i) = i < np ? std::cos(1.0 + 2.3 * static_cast<double>(i)) : 0;
+  for (Eigen::Index i = 0; i < n; ++i)
+    w(i) = i < np ? std::cos(1.0 + 2.3 * static_cast<double>(i)) : 0;
   Eigen::VectorXd first(n);
   product(w.data(), first.data());
   if (const double size = first.tail(nz).norm() / w.norm(); size > 0) unit = std::sqrt(size);

@@ -18,7 +18,8 @@ std::string write(const Run& run, const std::string& path);
 std::string write(const EstimateSeries& series, const std::string& path);
 std::string write(const TwinResult& result, const std::string& path);
 std::string write(const LinearTrajectory& along, const std::string& model, const std::string& path);
-std::string write(const LinearSystem& system, const RankedReduction& reduction, const std::string& path);
+std::string write(const LinearSystem& system, const RankedReduction& reduction,
+                  const std::string& path);
 
 std::string write(const SeriesTable& table, const std::string& path);
 

@@ -479,7 +479,8 @@ std::string write(const SeriesTable& table, const std::string& path) {
   });
 }
 
-std::string write(const LinearSystem& system, const RankedReduction& reduction, const std::string& path) {
+std::string write(const LinearSystem& system, const RankedReduction& reduction,
+                  const std::string& path) {
   std::deque<std::vector<double>> storage;  // what the file refers to until it is finished
   return written(path, [&](Writer& file) { write_all(system, reduction, file, storage); });
 }

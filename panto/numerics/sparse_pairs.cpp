@@ -66,7 +66,8 @@ std::optional<ModalPairs> nearest_pairs(const SparseMatrix& k, const SparseMatri
   const Inverse inverse(factors, found, m_found);
   const Product product(m);
   const auto room = static_cast<int>(k.rows() - found.cols());
-  const int kept = std::min(room, std::max({20, std::min(2 * count + 10, count + count / 2 + 100)}));
+  const int kept =
+      std::min(room, std::max({20, std::min(2 * count + 10, count + count / 2 + 100)}));
   Spectra::SymGEigsShiftSolver<const Inverse, const Product, Spectra::GEigsMode::ShiftInvert>
       solver(inverse, product, count, kept, shift);
   Eigen::VectorXd start(k.rows());
@@ -74,8 +75,7 @@ std::optional<ModalPairs> nearest_pairs(const SparseMatrix& k, const SparseMatri
     start(i) = std::cos(1.0 + 2.3 * static_cast<double>(i * i % 1009));
   if (found.cols() > 0) start -= (found * (m_found.transpose() * start)).eval();
   solver.init(start.data());
-  solver.compute(Spectra::SortRule::LargestMagn, 1000, kTolerance,
-                 Spectra::SortRule::SmallestAlge);
+  solver.compute(Spectra::SortRule::LargestMagn, 1000, kTolerance, Spectra::SortRule::SmallestAlge);
   if (solver.info() != Spectra::CompInfo::Successful) return std::nullopt;
   ModalPairs out;
   out.vectors = solver.eigenvectors();

@@ -30,7 +30,7 @@ Eigen::MatrixXd rows_of(const Eigen::MatrixXd& x, const std::vector<int>& rows) 
 }  // namespace
 
 SparseMatrix sub_matrix(const SparseMatrix& a, const std::vector<int>& rows,
-                   const std::vector<int>& columns) {
+                        const std::vector<int>& columns) {
   std::vector<Eigen::Index> place(static_cast<size_t>(a.rows()), -1);
   for (size_t i = 0; i < rows.size(); ++i)
     place[static_cast<size_t>(rows[i])] = static_cast<Eigen::Index>(i);
@@ -100,8 +100,8 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
   {
     // Inertia of K is that of K₂₂ and of K̄₁₁ together: motions without energy are motions of masters.
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> values(cb.K11, Eigen::EigenvaluesOnly);
-    const double largest =
-        std::max(values.eigenvalues().cwiseAbs().maxCoeff(), Eigen::MatrixXd(k11).diagonal().maxCoeff());
+    const double largest = std::max(values.eigenvalues().cwiseAbs().maxCoeff(),
+                                    Eigen::MatrixXd(k11).diagonal().maxCoeff());
     if (values.eigenvalues().minCoeff() < -kNegative * largest)
       return fail(907,
                   "K is indefinite: a motion of the masters has negative strain energy; linearise "

@@ -16,8 +16,8 @@ namespace panto {
 using ReductionProgress = std::function<bool(double)>;
 
 struct CraigBamptonOptions {
-  int modes = 0;          // interior modes to compute, the lowest; 0: none (Guyan); -1: all
-  double up_to_hz = 0;    // or all interior modes up to this frequency; 0: `modes` decides
+  int modes = 0;        // interior modes to compute, the lowest; 0: none (Guyan); -1: all
+  double up_to_hz = 0;  // or all interior modes up to this frequency; 0: `modes` decides
   ReductionProgress progress{};
 };
 
@@ -28,9 +28,10 @@ struct CraigBampton {
   Eigen::VectorXd omega2;              // ascending [1/s²]
   Eigen::MatrixXd M11, K11;            // masters x masters
   Eigen::MatrixXd M12;                 // masters x modes
-  Eigen::MatrixXd interface_mass;      // Σ over all interior modes of M̄₁₂ columns' p pᵀ, computed or not
-  Eigen::MatrixXd C;                   // (masters + modes)², empty without damping
-  int rigid = 0;                       // motions of the whole system without strain energy
+  Eigen::MatrixXd
+      interface_mass;  // Σ over all interior modes of M̄₁₂ columns' p pᵀ, computed or not
+  Eigen::MatrixXd C;   // (masters + modes)², empty without damping
+  int rigid = 0;       // motions of the whole system without strain energy
 
   [[nodiscard]] int modes() const { return static_cast<int>(omega2.size()); }
   [[nodiscard]] bool complete() const { return Phi.cols() == Phi.rows(); }
@@ -63,6 +64,6 @@ Eigen::MatrixXd coordinates(const LinearSystem& system, const CraigBampton& cb,
 
 // Blocks of a sparse symmetric matrix.
 SparseMatrix sub_matrix(const SparseMatrix& a, const std::vector<int>& rows,
-                   const std::vector<int>& columns);
+                        const std::vector<int>& columns);
 
 }  // namespace panto

@@ -190,10 +190,11 @@ Result<LinearSystem> beam_frame(const BeamFrame& f, const std::string& name) {
   std::map<std::string, int> place;  // of heights y
   for (const FrameBeam& b : f.beams) {
     if (!ascending(b.x) || !(b.mass_per_length > 0) || !(b.bending_stiffness > 0)) {
-      wrong.error(910, {},
-                  fmt::format("beam \"{}\": nodes ascend, mass per length and bending stiffness are "
-                              "positive",
-                              b.name));
+      wrong.error(
+          910, {},
+          fmt::format("beam \"{}\": nodes ascend, mass per length and bending stiffness are "
+                      "positive",
+                      b.name));
       continue;
     }
     const auto first = static_cast<int>(out.dofs.size());
@@ -232,14 +233,16 @@ Result<LinearSystem> beam_frame(const BeamFrame& f, const std::string& name) {
       if (end == "ground") continue;
       const auto found = place.find(end);
       if (found == place.end())
-        wrong.error(904, {},
-                    fmt::format("spring: there is no place \"{}\"{}", end, did_you_mean(end, places)));
+        wrong.error(
+            904, {},
+            fmt::format("spring: there is no place \"{}\"{}", end, did_you_mean(end, places)));
       else
         ends.push_back(found->second);
     }
     if (!(s.stiffness > 0))
-      wrong.error(910, {}, fmt::format("spring from \"{}\" to \"{}\": {} N/m is not positive",
-                                       s.from, s.to, s.stiffness));
+      wrong.error(910, {},
+                  fmt::format("spring from \"{}\" to \"{}\": {} N/m is not positive", s.from, s.to,
+                              s.stiffness));
     Eigen::Matrix2d k;
     k << s.stiffness, -s.stiffness, -s.stiffness, s.stiffness;
     const Eigen::Matrix2d none = Eigen::Matrix2d::Zero();

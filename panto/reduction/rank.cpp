@@ -63,8 +63,9 @@ InteriorModeRanking rank_imr(const LinearSystem& system, const CraigBampton& cb,
   const auto m = static_cast<Eigen::Index>(cb.masters.size());
   const Eigen::MatrixXd loads = mode_loads(system, cb, full.U);
   const Eigen::MatrixXd y = coordinates(system, cb, full.U);
-  out.upsilon =
-      (loads.bottomRows(cb.modes()).array() * y.bottomRows(cb.modes()).array()).matrix().transpose();
+  out.upsilon = (loads.bottomRows(cb.modes()).array() * y.bottomRows(cb.modes()).array())
+                    .matrix()
+                    .transpose();
   // Γ₁u₁ = uᵀM{I; B}u₁. The terms are shares of strain energy, none is negative: what is left to 1 is the sum of the modes not computed.
   out.statics =
       (loads.topRows(m).array() * y.topRows(m).array()).colwise().sum().matrix().transpose();

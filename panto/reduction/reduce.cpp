@@ -9,12 +9,12 @@
 namespace panto {
 namespace {
 
-constexpr int kAll = 600;           // interior degrees of freedom up to which all modes are computed
+constexpr int kAll = 600;  // interior degrees of freedom up to which all modes are computed
 constexpr int kFirstCandidates = 150;
 constexpr int kMostCandidates = 1500;
-constexpr int kPoints = 40;         // sizes at which modes of reduced models are computed
-constexpr double kUnseen = 0.1;     // of the tolerance: what modes not computed may hold
-constexpr int kEverySize = 250;     // candidates up to which a damping matrix allows each size
+constexpr int kPoints = 40;      // sizes at which modes of reduced models are computed
+constexpr double kUnseen = 0.1;  // of the tolerance: what modes not computed may hold
+constexpr int kEverySize = 250;  // candidates up to which a damping matrix allows each size
 
 struct Named {
   RankingMethod method;
@@ -46,13 +46,13 @@ Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
   if (method == RankingMethod::kEbr && !forces)
     out.error(913, {}, "ebr ranks for periodic forces: give them");
   if (!o.weights.empty() && o.weights.size() != o.modes.size())
-    out.error(913, {},
-              fmt::format("{} weights for {} modes", o.weights.size(), o.modes.size()));
+    out.error(913, {}, fmt::format("{} weights for {} modes", o.weights.size(), o.modes.size()));
   for (const double w : o.weights)
     if (!(w > 0)) out.error(913, {}, fmt::format("weight {}: weights are positive", w));
   if (o.band_hz && !(o.band_hz->first >= 0 && o.band_hz->second > o.band_hz->first))
-    out.error(913, {}, fmt::format("band {} to {} Hz: frequencies ascend from 0", o.band_hz->first,
-                                   o.band_hz->second));
+    out.error(913, {},
+              fmt::format("band {} to {} Hz: frequencies ascend from 0", o.band_hz->first,
+                          o.band_hz->second));
   if (!(o.tolerance > 0 && o.tolerance < 1))
     out.error(913, {}, fmt::format("tolerance {}: give a share between 0 and 1", o.tolerance));
   if (!(o.mac > 0 && o.mac < 1))
@@ -63,9 +63,10 @@ Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
   for (const ForceTerm& f : o.forces)
     if (!(f.hz > 0) || !std::isfinite(f.hz) || !std::isfinite(f.amplitude) || f.amplitude == 0 ||
         !std::isfinite(f.phase))
-      out.error(913, {}, fmt::format("force of {} at {} Hz: frequency is positive, amplitude not "
-                                     "zero",
-                                     f.amplitude, f.hz));
+      out.error(913, {},
+                fmt::format("force of {} at {} Hz: frequency is positive, amplitude not "
+                            "zero",
+                            f.amplitude, f.hz));
   return out;
 }
 
@@ -78,17 +79,19 @@ Result<std::vector<Harmonic>> harmonics_of(const LinearSystem& system, const Red
     const auto dofs = find_dofs(system, f.at);
     wrong.append(dofs.diagnostics());
     if (!dofs) continue;
-    auto same = std::find_if(out.begin(), out.end(), [&](const Harmonic& h) { return h.hz == f.hz; });
+    auto same =
+        std::find_if(out.begin(), out.end(), [&](const Harmonic& h) { return h.hz == f.hz; });
     if (same == out.end()) {
       out.push_back({f.hz, {}});
       same = out.end() - 1;
     }
     for (const int dof : *dofs) {
       if (std::find(masters.begin(), masters.end(), dof) == masters.end())
-        wrong.error(914, {},
-                    fmt::format("a force acts on \"{}\", which is not a master: make it one, so that "
-                                "the force stays where it acts",
-                                system.dofs[static_cast<size_t>(dof)]));
+        wrong.error(
+            914, {},
+            fmt::format("a force acts on \"{}\", which is not a master: make it one, so that "
+                        "the force stays where it acts",
+                        system.dofs[static_cast<size_t>(dof)]));
       same->forces.emplace_back(dof, std::polar(f.amplitude, f.phase));
     }
   }
@@ -97,16 +100,22 @@ Result<std::vector<Harmonic>> harmonics_of(const LinearSystem& system, const Red
 }
 
 std::vector<int> first(const std::vector<int>& order, size_t count) {
-  return {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()))};
+  return {order.begin(),
+          order.begin() + static_cast<std::ptrdiff_t>(std::min(count, order.size()))};
 }
 
 Ranking ranking_of(RankingMethod method, const CraigBampton& cb, const Purpose& p) {
   switch (method) {
-    case RankingMethod::kImr: return *p.imr;
-    case RankingMethod::kEbr: return *p.ebr;
-    case RankingMethod::kEim: return rank_eim(cb);
-    case RankingMethod::kCms: return rank_cms(cb);
-    case RankingMethod::kSbe: break;
+    case RankingMethod::kImr:
+      return *p.imr;
+    case RankingMethod::kEbr:
+      return *p.ebr;
+    case RankingMethod::kEim:
+      return rank_eim(cb);
+    case RankingMethod::kCms:
+      return rank_cms(cb);
+    case RankingMethod::kSbe:
+      break;
   }
   return rank_sbe(cb);
 }
@@ -272,8 +281,8 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
 
   std::vector<RankingMethod> methods{method};
   for (const Named& n : kMethods) {
-    const bool possible = (n.method != RankingMethod::kImr || p.imr) &&
-                          (n.method != RankingMethod::kEbr || p.ebr);
+    const bool possible =
+        (n.method != RankingMethod::kImr || p.imr) && (n.method != RankingMethod::kEbr || p.ebr);
     if (n.method != method && possible) methods.push_back(n.method);
   }
   for (size_t i = 0; i < methods.size(); ++i) {

@@ -39,7 +39,7 @@ struct ReduceOptions {
 
 // How good models of growing size are, for one ranking. Entries that do not apply are NaN.
 struct SizePoint {
-  int size = 0;  // masters and interior modes
+  int size = 0;                                                 // masters and interior modes
   double epsilon = std::numeric_limits<double>::quiet_NaN();    // a priori, of the modes asked for
   double frequency = std::numeric_limits<double>::quiet_NaN();  // worst relative error of them
   double nco = std::numeric_limits<double>::quiet_NaN();        // smallest of them
@@ -55,12 +55,12 @@ struct RankingCurve {
 
 struct RankedReduction {
   CraigBampton cb;
-  std::optional<FullModes> modes;        // asked for
-  std::vector<Harmonic> harmonics;       // asked for
-  std::vector<RankingCurve> rankings;    // the chosen one first
-  std::vector<int> selected;             // interior modes kept, in the order of the ranking
-  std::vector<ModeError> mode_errors;    // of the modes, with those kept
-  double unseen = 0;  // share Σ αᵢ rest of modes that were not computed, in ε
+  std::optional<FullModes> modes;      // asked for
+  std::vector<Harmonic> harmonics;     // asked for
+  std::vector<RankingCurve> rankings;  // the chosen one first
+  std::vector<int> selected;           // interior modes kept, in the order of the ranking
+  std::vector<ModeError> mode_errors;  // of the modes, with those kept
+  double unseen = 0;                   // share Σ αᵢ rest of modes that were not computed, in ε
   ReducedSystem system;
 };
 

@@ -73,9 +73,10 @@ Result<Eigen::VectorXcd> undamped_response(const SparseMatrix& dynamic, const Ei
   if (factors.ok()) x += factors.solve(right - dynamic * x);  // one step of refinement
   const double scale = right.norm() + (dynamic.cwiseAbs() * x.cwiseAbs()).norm() * kResonance;
   if (!factors.ok() || !x.allFinite() || (right - dynamic * x).norm() > 1e-6 * scale)
-    return fail(912, fmt::format("{} Hz is a natural frequency of the undamped system: its response "
-                                 "has no bound; give damping",
-                                 hz));
+    return fail(912,
+                fmt::format("{} Hz is a natural frequency of the undamped system: its response "
+                            "has no bound; give damping",
+                            hz));
   Eigen::VectorXcd out(f.size());
   out.real() = x.col(0);
   out.imag() = x.col(1);
@@ -91,10 +92,10 @@ Result<FullModes> full_modes(const LinearSystem& system, const std::vector<int>&
   std::sort(out.numbers.begin(), out.numbers.end());
   out.numbers.erase(std::unique(out.numbers.begin(), out.numbers.end()), out.numbers.end());
   if (out.numbers.front() < 0 || out.numbers.back() >= system.size())
-    return fail(911, fmt::format("mode {}: the system has the modes 1 to {}",
-                                 out.numbers.front() < 0 ? out.numbers.front() + 1
-                                                         : out.numbers.back() + 1,
-                                 system.size()));
+    return fail(
+        911, fmt::format("mode {}: the system has the modes 1 to {}",
+                         out.numbers.front() < 0 ? out.numbers.front() + 1 : out.numbers.back() + 1,
+                         system.size()));
   const auto pairs = lowest_pairs(system.K, system.M, out.numbers.back() + 1);
   if (!pairs)
     return fail(908, fmt::format("the iteration for the lowest {} modes did not converge",
@@ -110,8 +111,8 @@ Result<FullModes> full_modes(const LinearSystem& system, double from_hz, double 
   };
   const int first = std::max(rigid, from_hz > 0 ? below(from_hz) : 0), last = below(to_hz);
   if (!(last > first))
-    return fail(911, fmt::format("no elastic mode has a frequency between {} and {} Hz", from_hz,
-                                 to_hz));
+    return fail(
+        911, fmt::format("no elastic mode has a frequency between {} and {} Hz", from_hz, to_hz));
   std::vector<int> numbers;
   for (int i = first; i < last; ++i) numbers.push_back(i);
   return full_modes(system, numbers);
@@ -173,7 +174,8 @@ std::vector<ModeError> mode_errors(const CraigBampton& cb, const FullModes& full
   stiffness.topLeftCorner(m, m) = cb.K11;
   stiffness.diagonal().tail(t) = cb.omega2(selected);
   load.topRows(m) = loaded.topRows(m);
-  for (Eigen::Index i = 0; i < t; ++i) load.row(m + i) = loaded.row(m + selected[static_cast<size_t>(i)]);
+  for (Eigen::Index i = 0; i < t; ++i)
+    load.row(m + i) = loaded.row(m + selected[static_cast<size_t>(i)]);
   const auto pairs = symmetric_pairs(stiffness, mass);
   PANTO_EXPECT(pairs.has_value(), "a reduced mass matrix is positive definite");
   const Eigen::MatrixXd products = pairs->vectors.transpose() * load;  // ūᵀ H̃ᵀ M u

@@ -55,7 +55,8 @@ class ResponseScan {
                const std::vector<Harmonic>& harmonics, double damping, const Eigen::MatrixXcd& full,
                int sample = -1);
   // Entry τ: with the first τ modes of `order`; NaN where it was not asked for. Every `step`-th size and the last.
-  [[nodiscard]] std::vector<ResponseError> errors(const std::vector<int>& order, int step = 1) const;
+  [[nodiscard]] std::vector<ResponseError> errors(const std::vector<int>& order,
+                                                  int step = 1) const;
 
  private:
   [[nodiscard]] Eigen::VectorXcd reduced_response(size_t harmonic,

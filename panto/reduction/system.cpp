@@ -18,7 +18,8 @@ void check_symmetry(const char* what, SparseMatrix& a, Diagnostics& out) {
   for (Eigen::Index j = 0; j < a.outerSize(); ++j)
     for (SparseMatrix::InnerIterator i(a, j); i; ++i) {
       if (!std::isfinite(i.value())) {
-        out.error(902, {}, fmt::format("{}({}, {}) is not a finite number", what, i.row() + 1, j + 1));
+        out.error(902, {},
+                  fmt::format("{}({}, {}) is not a finite number", what, i.row() + 1, j + 1));
         return;
       }
       largest = std::max(largest, std::abs(i.value()));
@@ -35,12 +36,13 @@ void check_symmetry(const char* what, SparseMatrix& a, Diagnostics& out) {
         column = j;
       }
   if (worst > kSymmetric * largest)
-    out.error(902, {},
-              fmt::format("{} is not symmetric: {}({}, {}) = {:.6g}, {}({}, {}) = {:.6g}; reduction "
-                          "by modes is for symmetric systems (a file that holds one triangle says "
-                          "\"symmetric\" in its first line)",
-                          what, what, row + 1, column + 1, a.coeff(row, column), what, column + 1,
-                          row + 1, a.coeff(column, row)));
+    out.error(
+        902, {},
+        fmt::format("{} is not symmetric: {}({}, {}) = {:.6g}, {}({}, {}) = {:.6g}; reduction "
+                    "by modes is for symmetric systems (a file that holds one triangle says "
+                    "\"symmetric\" in its first line)",
+                    what, what, row + 1, column + 1, a.coeff(row, column), what, column + 1,
+                    row + 1, a.coeff(column, row)));
   else if (worst > 0)
     a = SparseMatrix(0.5 * (a + transposed));
 }

@@ -40,7 +40,7 @@ Report report_of_ema(const Ema& e, const std::string& title) {
 
   TablePanel table;
   table.title = "Modes";
-  table.columns = {{"mode", ""},      {"frequency", "Hz"}, {"deviation", "Hz"}, {"damping", "%"},
+  table.columns = {{"mode", ""},       {"frequency", "Hz"}, {"deviation", "Hz"}, {"damping", "%"},
                    {"deviation", "%"}, {"MPC", ""},         {"MPD", "deg"},      {"orders", ""}};
   for (size_t k = 0; k < e.modes.size(); ++k) {
     const EmaMode& m = e.modes[k];
@@ -87,18 +87,16 @@ Report report_of_ema(const Ema& e, const std::string& title) {
   // The worst ones first.
   std::vector<Eigen::Index> order(static_cast<size_t>(e.correlation.size()));
   std::iota(order.begin(), order.end(), Eigen::Index{0});
-  std::sort(order.begin(), order.end(), [&](Eigen::Index a, Eigen::Index b) {
-    return e.correlation(a) < e.correlation(b);
-  });
+  std::sort(order.begin(), order.end(),
+            [&](Eigen::Index a, Eigen::Index b) { return e.correlation(a) < e.correlation(b); });
   for (size_t i = 0; i < std::min(kShown, order.size()); ++i) {
     const Eigen::Index pair = order[i];
     responses.series.push_back(
         curve(e.measured.col(pair), name_of(e, pair) + " measured", true, i > 0));
-    responses.series.push_back(
-        curve(e.synthesised.col(pair),
-              fmt::format("{} synthesised, correlation {:.4f}", name_of(e, pair),
-                          e.correlation(pair)),
-              false, i > 0));
+    responses.series.push_back(curve(
+        e.synthesised.col(pair),
+        fmt::format("{} synthesised, correlation {:.4f}", name_of(e, pair), e.correlation(pair)),
+        false, i > 0));
   }
   report.panels.emplace_back(std::move(responses));
 

@@ -76,7 +76,8 @@ TEST(ReducedManipulator, AtTheReferenceHasSixModesOfTheFullOne) {
   ReducedCase c("manipulator");
   const Eigen::VectorXd q = pose(c, 0, 0);
   const Comparison r = compare(c, q, c.velocity_map(q));
-  const double expected[] = {0.012, 0.001, 0.025, 0.051, 1.03, 0.026};  // %, independent computation
+  const double expected[] = {0.012, 0.001, 0.025,
+                             0.051, 1.03,  0.026};  // %, independent computation
   for (size_t i = 0; i < 6; ++i) {
     EXPECT_LT(r.error[i], 0.015) << i;
     EXPECT_NEAR(100 * r.error[i], expected[i], 0.006) << i;  // printed digits

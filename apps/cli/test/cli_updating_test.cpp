@@ -54,8 +54,9 @@ TEST_F(UpdateVerb, WritesAModelThatDiffersInNumbersOnly) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'),
             std::count(kModel, kModel + std::string(kModel).size(), '\n'));
   const std::string page = text_of(path("u.html"));
-  for (const char* panel : {"Modes before and after", "Frequency errors", "Change of the parameters",
-                            "Mode shapes side by side", "L-curve", "MAC"})
+  for (const char* panel :
+       {"Modes before and after", "Frequency errors", "Change of the parameters",
+        "Mode shapes side by side", "L-curve", "MAC"})
     EXPECT_NE(page.find(panel), std::string::npos) << panel;
   EXPECT_EQ(panto("modes new.toml --here").exit_code, 0);
 }

@@ -68,8 +68,7 @@ TEST_P(SolidLaws, AnInnerNodeOfAPlanePatchFollowsConstantStrain) {
     for (int a = 0; a < 4; ++a) nodes.row(a) = p.row(node[a]);
     const auto e = quad_matrices(nodes, kSteel, 0.1, PlaneState::kStress);
     for (int i = 0; i < 8; ++i)
-      for (int j = 0; j < 8; ++j)
-        k(2 * node[i / 2] + i % 2, 2 * node[j / 2] + j % 2) += e.K(i, j);
+      for (int j = 0; j < 8; ++j) k(2 * node[i / 2] + i % 2, 2 * node[j / 2] + j % 2) += e.K(i, j);
   }
   Eigen::Vector<double, 18> u;
   for (int a = 0; a < 9; ++a) u.segment<2>(2 * a) = gradient * p.row(a).transpose();
@@ -93,8 +92,7 @@ TEST_P(SolidLaws, AnInnerNodeOfASolidPatchFollowsConstantStrain) {
     for (int a = 0; a < 8; ++a) nodes.row(a) = p.row(node[a]);
     const auto e = brick_matrices(nodes, kSteel);
     for (int i = 0; i < 24; ++i)
-      for (int j = 0; j < 24; ++j)
-        k(3 * node[i / 3] + i % 3, 3 * node[j / 3] + j % 3) += e.K(i, j);
+      for (int j = 0; j < 24; ++j) k(3 * node[i / 3] + i % 3, 3 * node[j / 3] + j % 3) += e.K(i, j);
   }
   Eigen::VectorXd u(81);
   for (int a = 0; a < 27; ++a) u.segment<3>(3 * a) = gradient * p.row(a).transpose();

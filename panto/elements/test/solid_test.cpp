@@ -24,8 +24,7 @@ Eigen::Matrix<double, 8, 3> skewed_brick() {
 
 TEST(Solid, NumbersThatNoBodyHasAreRefused) {
   Eigen::Matrix<double, 4, 2> clockwise = skewed_quad().colwise().reverse();
-  EXPECT_THROW((void)quad_matrices(clockwise, kSteel, 0.01, PlaneState::kStress),
-               std::logic_error);
+  EXPECT_THROW((void)quad_matrices(clockwise, kSteel, 0.01, PlaneState::kStress), std::logic_error);
   EXPECT_THROW((void)quad_matrices(skewed_quad(), kSteel, 0, PlaneState::kStress),
                std::logic_error);
   EXPECT_THROW((void)quad_matrices(skewed_quad(), {210e9, 0.5, 7850}, 0.01, PlaneState::kStrain),

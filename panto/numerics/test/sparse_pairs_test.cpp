@@ -80,7 +80,8 @@ TEST(SparsePairs, AMassThatIsNotDefiniteIsRefused) {
 TEST(SparsePairs, InertiaCountsTheValuesBelow) {
   const int n = 100;
   for (const int below : {0, 1, 17, 99}) {
-    const double value = std::pow(2 * std::sin(std::numbers::pi * (below + 0.5) / (2 * (n + 1))), 2);
+    const double value =
+        std::pow(2 * std::sin(std::numbers::pi * (below + 0.5) / (2 * (n + 1))), 2);
     EXPECT_EQ(values_below(chain(n, true), unit(n), value), below);
   }
 }

@@ -58,8 +58,8 @@ TEST(Mesh, MassesAreThoseOfTheShape) {
   for (int i = 0; i < stepped.size(); i += 3)
     for (SparseMatrix::InnerIterator e(stepped.M, i); e; ++e) mass += e.value();
   // The frustum's width and height both change: ∫ b h dz by Simpson's rule, exact for a square of linear functions.
-  const double volume = 0.05 * 0.0016 + 0.04 * 0.0006 +
-                        0.01 / 6 * (0.04 * 0.04 + 4 * 0.03 * 0.035 + 0.02 * 0.03);
+  const double volume =
+      0.05 * 0.0016 + 0.04 * 0.0006 + 0.01 / 6 * (0.04 * 0.04 + 4 * 0.03 * 0.035 + 0.02 * 0.03);
   EXPECT_NEAR(mass, 4340 * volume, 1e-9);
 }
 

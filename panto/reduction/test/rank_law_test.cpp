@@ -22,7 +22,8 @@ struct Horn {
 };
 
 // Palomba (5.12) - (5.19), with ω_f in the ratio of (5.19): responses of interior coordinates to M u_i cos ω_f t, times their share in q_i.
-Eigen::VectorXd by_excitation(const Horn& h, const FullModes& full, Eigen::Index i, double detuning) {
+Eigen::VectorXd by_excitation(const Horn& h, const FullModes& full, Eigen::Index i,
+                              double detuning) {
   const double wi2 = full.omega2(i), wf2 = wi2 * std::pow(1 + detuning, 2);
   const Eigen::VectorXd u = full.U.col(i), u1 = u(h.cb.masters), u2 = u(h.cb.interior);
   const Eigen::MatrixXd m21(sub_matrix(h.system.M, h.cb.interior, h.cb.masters)),
@@ -56,8 +57,7 @@ TEST(RankLaws, ImrsTermsAreSharesOfStrainEnergyThatAddUpToOne) {
     EXPECT_NEAR(imr.statics(i) + imr.upsilon.row(i).sum(), 1, 1e-8);
     EXPECT_GT(imr.upsilon.row(i).minCoeff(), -1e-9);
     // (ω_ς²/ω_i²) (φᵀM₂₂w)²: strain energy of the interior coordinate by that of the mode.
-    const Eigen::VectorXd eta =
-        coordinates(h.system, h.cb, full.U.col(i)).bottomRows(h.cb.modes());
+    const Eigen::VectorXd eta = coordinates(h.system, h.cb, full.U.col(i)).bottomRows(h.cb.modes());
     const Eigen::VectorXd share =
         (h.cb.omega2.array() * eta.array().square() / full.omega2(i)).matrix();
     EXPECT_LT((imr.upsilon.row(i).transpose() - share).cwiseAbs().maxCoeff(), 1e-8);
@@ -87,7 +87,8 @@ TEST(RankLaws, WeightsTurnTheRankingTowardsAMode) {
 TEST(RankLaws, ARigidModeNeedsNoInteriorMode) {
   const Horn h;
   const auto imr = rank_imr(h.system, h.cb, *full_modes(h.system, {0, 1, 2}));
-  EXPECT_LT(imr.error(imr.order).front(), 1e-6);  // φᵀM₂₂w of a rigid motion: round-off of M against K
+  EXPECT_LT(imr.error(imr.order).front(),
+            1e-6);  // φᵀM₂₂w of a rigid motion: round-off of M against K
 }
 
 // Mean energy over a period of the full system, ¼ xᴴ(K + ω²M)x, is that of masters and interior modes together.
@@ -106,7 +107,8 @@ TEST(RankLaws, EbrSplitsTheEnergyOfTheResponse) {
       double energy = 0;
       for (Eigen::Index k = 0; k < 2; ++k) {
         const double w = 2 * std::numbers::pi * forces[static_cast<size_t>(k)].hz;
-        const Eigen::MatrixXcd sum = Eigen::MatrixXd(feeder.K + w * w * feeder.M).cast<std::complex<double>>();
+        const Eigen::MatrixXcd sum =
+            Eigen::MatrixXd(feeder.K + w * w * feeder.M).cast<std::complex<double>>();
         energy += 0.25 * (x.col(k).adjoint() * sum * x.col(k)).value().real();
       }
       EXPECT_NEAR((ebr.master_energy + ebr.interior_energy) / energy, 1, 1e-12);
@@ -173,7 +175,8 @@ TEST(RankLaws, RankingsDoNotDependOnTheUnitOfLength) {
              b = rank_imr(mm, cb, *full_modes(mm, {7, 13}));
   for (int t = 0; t < 20; ++t)
     EXPECT_EQ(a.order[static_cast<size_t>(t)], b.order[static_cast<size_t>(t)]);
-  EXPECT_LT((rank_eim(metres.cb).coefficient - rank_eim(cb).coefficient).cwiseAbs().maxCoeff(), 1e-8);
+  EXPECT_LT((rank_eim(metres.cb).coefficient - rank_eim(cb).coefficient).cwiseAbs().maxCoeff(),
+            1e-8);
 }
 
 }  // namespace

@@ -120,7 +120,8 @@ TEST(Imr, RanksThreeHundredModesInTenMilliseconds) {
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto begin = std::chrono::steady_clock::now();
     const auto imr = rank_imr(horn, cb, full);
-    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double took =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     best = std::min(best, took);
     EXPECT_EQ(imr.order.size(), 310u);
   }

@@ -514,8 +514,14 @@ Result<std::vector<Row>> fig2_3() {
     rows.push_back({name + ": zone entered, per passage of a dead centre", 1,
                     static_cast<double>(e->crossings) / static_cast<double>(e->passed), "1", 1e-9,
                     ""});
-    for (const double h : {kStep, kStep/2}) for (const double noisy : {1.0, 0.0}) { const auto f = run_crank(*loaded, filter, top, fallback, seeds, 30, KinematicJacobian::kExact, h, noisy);
-    fmt::print("{} h {} noisy {}: a in {} out {} mean rate {} rate in {} out {} mean th {}\n", name, h, noisy, f->acceleration_inside.root(), f->acceleration_outside.root(), f->mean_rate, f->inside.root(), f->outside.root(), f->mean_theta);}
+    for (const double h : {kStep, kStep / 2})
+      for (const double noisy : {1.0, 0.0}) {
+        const auto f = run_crank(*loaded, filter, top, fallback, seeds, 30,
+                                 KinematicJacobian::kExact, h, noisy);
+        fmt::print("{} h {} noisy {}: a in {} out {} mean rate {} rate in {} out {} mean th {}\n",
+                   name, h, noisy, f->acceleration_inside.root(), f->acceleration_outside.root(),
+                   f->mean_rate, f->inside.root(), f->outside.root(), f->mean_theta);
+      }
     peak[static_cast<size_t>(i)] = e->peak;
     inside[static_cast<size_t>(i)] = e->inside.root();
     ++i;
