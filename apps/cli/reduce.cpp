@@ -262,7 +262,7 @@ int reduce_verb(const Arguments& a) {
 void add_reduce(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand(
-      "reduce", "The smallest model that keeps chosen modes or forced responses (Craig-Bampton)");
+      "reduce", "The smallest model that keeps chosen modes or forced responses");
   verb->group("Vibration");
   add_operating_arguments(*verb, *a);
   verb->add_option("--masters", a->masters, "Degrees of freedom, nodes or sets that stay")

@@ -134,9 +134,8 @@ SeriesTable table_of(const FrequencyData& data) {
   SeriesTable table;
   if (data.window_decay > 0)
     table.comments.push_back(fmt::format("{}{:.17g} 1/s", kWindow, data.window_decay));
-  const auto values = [](const auto& column) {
-    const Eigen::VectorXd v = column;
-    return std::vector<double>(v.begin(), v.end());
+  const auto values = [](const Eigen::VectorXd& column) {
+    return std::vector<double>(column.begin(), column.end());
   };
   table.columns.push_back({"frequency", "Hz", values(data.frequency_hz)});
   const std::string unit = text_of(data.motion).per_force;

@@ -152,7 +152,7 @@ Result<LinearSystem> read_matrices(const MatrixFiles& files) {
     Result<MatrixFile> file = read_matrix_market(path);
     d.append(file.diagnostics());
     if (!file) return;
-    into = std::move(file->matrix);
+    into = file->matrix;  // Eigen 3.4 has no move of sparse matrices
     if (out.dofs.empty()) out.dofs = std::move(file->names);
   };
   read(files.stiffness, out.K);
@@ -205,8 +205,8 @@ Result<LinearSystem> read_calculix(const std::string& job) {
   if (!k) return k.diagnostics();
   auto m = read_triangle(named(".mas"), size);
   if (!m) return m.diagnostics();
-  out.K = std::move(*k);
-  out.M = std::move(*m);
+  out.K = *k;
+  out.M = *m;
   if (fs::is_regular_file(named(".inp"), failure)) read_sets(named(".inp"), dofs_of, out);
   return checked(std::move(out));
 }

@@ -241,7 +241,8 @@ class BeamMass {
         coupling_[k * joints_ + j] = reduced_(reduced_row_[k], static_cast<int>(j));
     for (size_t i = 0; i < joints_; ++i)
       for (size_t j = 0; j < joints_; ++j)
-        turning_[i * joints_ + j] = reduced_(static_cast<int>(i), static_cast<int>(j));
+        turning_[i * joints_ + j] =
+            reduced_(static_cast<int>(std::max(i, j)), static_cast<int>(std::min(i, j)));
   }
   void add_diagonal(int dof, double value) noexcept {
     if (dof >= 0) block_[static_cast<size_t>(dof) - joints_] += value;

@@ -49,11 +49,10 @@ class Undamped {
   }
   template <class Vector>
   Eigen::VectorXcd solve(const Vector& b) const {
-    const Eigen::VectorXcd right = b;
-    Eigen::MatrixXd parts(right.size(), 2);
-    parts << right.real(), right.imag();
+    Eigen::MatrixXd parts(b.size(), 2);
+    parts << b.real(), b.imag();
     parts = factors_->solve(parts);
-    Eigen::VectorXcd x(right.size());
+    Eigen::VectorXcd x(b.size());
     x.real() = parts.col(0);
     x.imag() = parts.col(1);
     return x;

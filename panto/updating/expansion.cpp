@@ -220,6 +220,7 @@ PointSplines spline_rows(Workspace& workspace, View q, const Eigen::MatrixXd& r,
     }
     if (stations.size() < 3) continue;
     std::vector<double> x;
+    x.reserve(stations.size());
     for (const auto& [at, point] : stations) x.push_back(at);
     const NaturalSpline spline(x);
     for (int k = 0; k < beam.nodes; ++k) {

@@ -191,7 +191,9 @@ joint = [{ name = "pivot", type = "revolute", parent = "ground", child = "rod" }
     EXPECT_GT((bent - straight).norm(), 1e-6 * straight.norm());
     const double difference = (full - part).norm();
     EXPECT_GT(difference, 0);
-    if (last > 0) EXPECT_NEAR(last / difference, 2, 0.02);  // first order in the displacements
+    if (last > 0) {
+      EXPECT_NEAR(last / difference, 2, 0.02);  // first order in the displacements
+    }
     last = difference;
   }
 }

@@ -6,6 +6,9 @@
 #include "panto/integrate/stability.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/integrate/test/mechanisms.hpp"
+#include "panto/io/atomic_file.hpp"
+#include "panto/io/load.hpp"
+#include "panto/io/toml.hpp"
 #include "panto/mechanics/assembly.hpp"
 #include "tests/linear/linear_case.hpp"
 

@@ -23,7 +23,7 @@ Eigen::Matrix<double, N, D> shape_of(unsigned seed) {
     const int in_face = a % 4;
     nodes(a, 0) = (in_face == 1 || in_face == 2 ? 1 : 0) + move(random);
     nodes(a, 1) = (in_face >= 2 ? 1 : 0) + move(random);
-    if constexpr (D == 3) nodes(a, 2) = a / 4 + move(random);
+    if constexpr (D == 3) nodes(a, 2) = (a < 4 ? 0 : 1) + move(random);
   }
   return nodes;
 }
@@ -58,7 +58,10 @@ TEST_P(SolidLaws, AnInnerNodeOfAPlanePatchFollowsConstantStrain) {
   std::mt19937 random(GetParam());
   std::uniform_real_distribution<double> move(-0.2, 0.2);
   Eigen::Matrix<double, 9, 2> p;
-  for (int a = 0; a < 9; ++a) p.row(a) << a % 3 + move(random), a / 3 + move(random);
+  for (int a = 0; a < 9; ++a) {
+    const int column = a % 3, row = a / 3;
+    p.row(a) << column + move(random), row + move(random);
+  }
   Eigen::Matrix2d gradient;
   gradient << 1e-3, 2e-4, -5e-4, 7e-4;
   Eigen::Matrix<double, 18, 18> k = Eigen::Matrix<double, 18, 18>::Zero();
@@ -80,8 +83,10 @@ TEST_P(SolidLaws, AnInnerNodeOfASolidPatchFollowsConstantStrain) {
   std::mt19937 random(GetParam());
   std::uniform_real_distribution<double> move(-0.15, 0.15);
   Eigen::Matrix<double, 27, 3> p;
-  for (int a = 0; a < 27; ++a)
-    p.row(a) << a % 3 + move(random), a / 3 % 3 + move(random), a / 9 + move(random);
+  for (int a = 0; a < 27; ++a) {
+    const int column = a % 3, row = a / 3 % 3, layer = a / 9;
+    p.row(a) << column + move(random), row + move(random), layer + move(random);
+  }
   Eigen::Matrix3d gradient;
   gradient << 1e-3, 2e-4, 3e-4, -5e-4, 7e-4, 1e-4, 2e-4, -6e-4, 4e-4;
   Eigen::MatrixXd k = Eigen::MatrixXd::Zero(81, 81);

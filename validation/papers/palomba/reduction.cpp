@@ -1,6 +1,6 @@
 // Model reduction (Tables 5.1 to 5.4): bar horn, sonotrode, vibratory feeder.
 //
-// Bands, set before the run. Horn: the thesis gives neither node coordinates nor the state of plane stress or strain nor which face nodes are masters;
+// Bands; those of Tables 5.1 and 5.2 were written when our own values for the horn were known. Horn: the thesis gives neither node coordinates nor the state of plane stress or strain nor which face nodes are masters;
 // errors may differ by a fifth of the printed value plus half a unit of its last digit, frequency errors and NCO of single modes by half of what is
 // missing to exactness. The size for 1 % has no band. Feeder and sonotrode: no parameters are printed; what is compared is a size in
 // another structure, the band a third of the printed one, and the order of the methods is a row of its own.
