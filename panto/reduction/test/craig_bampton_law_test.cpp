@@ -3,6 +3,7 @@
 
 #include <Eigen/Dense>
 #include <cmath>
+#include <numeric>
 
 #include "panto/reduction/test/cases.hpp"
 
@@ -34,8 +35,8 @@ CraigBampton all_modes(const Case& c) {
 }
 
 std::vector<int> numbers(int count) {
-  std::vector<int> out;
-  for (int i = 0; i < count; ++i) out.push_back(i);
+  std::vector<int> out(static_cast<size_t>(count));
+  std::iota(out.begin(), out.end(), 0);
   return out;
 }
 
