@@ -60,7 +60,7 @@ class UpdatedLimit:
 
 @dataclass(frozen=True)
 class DrawnUpdates:
-    """Updates from many simulated tests; errors are relative."""
+    """Updates from many simulated tests; errors of frequencies and parameters are relative [1]."""
 
     draws: int
     failed: int
