@@ -3,8 +3,9 @@
 
 usage: tidy.py [BUILD_DIR] [JOBS]     BUILD_DIR holds compile_commands.json (build/release)
 
-A source is skipped when a stamp under build/lint-cache exists for the hash of: .clang-tidy, the
-compile command, the source and every project header that it includes, directly or not.
+A source is skipped when a stamp exists for the hash of: the version of clang-tidy, .clang-tidy, the
+compile command, the source and every project header that it includes, directly or not. Stamps are
+kept for all checkouts of a user, as ccache keeps objects: $XDG_CACHE_HOME/pantograph/lint, by default ~/.cache.
 """
 
 import concurrent.futures
@@ -18,7 +19,8 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-CACHE = ROOT / "build" / "lint-cache"
+COMMANDS = ROOT / "build" / "lint"
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "pantograph" / "lint"
 INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The compile commands are GCC's; clang knows no such option at all as these.
 GCC_ONLY = ["-fno-tree-loop-distribute-patterns"]
@@ -42,12 +44,13 @@ def project_includes(path, seen):
                 break
 
 
-def key(entry, source):
+def key(version, entry, source):
     files = set()
     project_includes(source, files)
     digest = hashlib.sha256()
+    digest.update(version)
     digest.update((ROOT / ".clang-tidy").read_bytes())
-    digest.update(str(entry.get("command") or entry.get("arguments")).encode())
+    digest.update(entry["command"].replace(str(ROOT), ".").encode())
     for path in sorted(files):
         digest.update(str(path.relative_to(ROOT)).encode())
         digest.update(path.read_bytes())
@@ -77,13 +80,15 @@ def main(arguments):
     for entry in entries:
         for option in GCC_ONLY:
             entry["command"] = entry["command"].replace(f" {option}", "")
-    build = CACHE
+    build = COMMANDS
+    build.mkdir(parents=True, exist_ok=True)
     (build / "compile_commands.json").write_text(json.dumps(entries))
+    version = subprocess.run(["clang-tidy", "--version"], stdout=subprocess.PIPE, check=True).stdout
     for entry in entries:
         source = (pathlib.Path(entry["directory"]) / entry["file"]).resolve()
         if ROOT not in source.parents or ROOT / "build" in source.parents or not source.is_file():
             continue
-        stamp = CACHE / key(entry, source)
+        stamp = CACHE / key(version, entry, source)
         if not stamp.exists():
             work[source] = stamp
     failed = 0
