@@ -1,12 +1,12 @@
 // Linearisation and modes.
+#include "python/linear.hpp"
+
 #include <algorithm>
 #include <functional>
 
-#include "panto/linear/linearize.hpp"
 #include "panto/linear/modes.hpp"
 #include "panto/linear/response.hpp"
 #include "panto/linear/trajectory.hpp"
-#include "python/bindings.hpp"
 
 namespace panto::python {
 namespace {
@@ -19,13 +19,7 @@ Operation operation_of(const std::string& name) {
                         "\"");
 }
 
-struct Linearised {
-  std::shared_ptr<const Model> model;
-  std::unique_ptr<Workspace> workspace;
-  OperatingPoint point;
-  LinearModel linear;
-  Diagnostics notes;
-};
+}  // namespace
 
 Linearised linearised(const CompiledModel& m, const std::vector<std::pair<std::string, double>>& at,
                       const std::string& where, double t) {
@@ -44,6 +38,8 @@ Linearised linearised(const CompiledModel& m, const std::vector<std::pair<std::s
   out.linear = value_of(linearize(*out.workspace, out.point));
   return out;
 }
+
+namespace {
 
 void add_point(py::dict& d, Linearised& l) {
   d["q"] = std::move(l.point.q);

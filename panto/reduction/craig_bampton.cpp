@@ -96,7 +96,6 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
   cb.M11 = Eigen::MatrixXd(m11) + cb.B.transpose() * m21;
   cb.M11 += loaded.transpose() * cb.B;
   cb.M11 = (0.5 * (cb.M11 + cb.M11.transpose())).eval();
-  cb.interface_mass = loaded.transpose() * SparseSymmetric(m22).solve(loaded);
   {
     // Inertia of K is that of K₂₂ and of K̄₁₁ together: motions without energy are motions of masters.
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> values(cb.K11, Eigen::EigenvaluesOnly);

@@ -28,10 +28,8 @@ struct CraigBampton {
   Eigen::VectorXd omega2;              // ascending [1/s²]
   Eigen::MatrixXd M11, K11;            // masters x masters
   Eigen::MatrixXd M12;                 // masters x modes
-  Eigen::MatrixXd
-      interface_mass;  // Σ over all interior modes of M̄₁₂ columns' p pᵀ, computed or not
-  Eigen::MatrixXd C;   // (masters + modes)², empty without damping
-  int rigid = 0;       // motions of the whole system without strain energy
+  Eigen::MatrixXd C;                   // (masters + modes)², empty without damping
+  int rigid = 0;                       // motions of the whole system without strain energy
 
   [[nodiscard]] int modes() const { return static_cast<int>(omega2.size()); }
   [[nodiscard]] bool complete() const { return Phi.cols() == Phi.rows(); }

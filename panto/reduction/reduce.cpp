@@ -21,8 +21,7 @@ struct Named {
   const char* name;
 };
 constexpr std::array kMethods{Named{RankingMethod::kSbe, "sbe"}, Named{RankingMethod::kImr, "imr"},
-                              Named{RankingMethod::kEbr, "ebr"}, Named{RankingMethod::kEim, "eim"},
-                              Named{RankingMethod::kCms, "cms"}};
+                              Named{RankingMethod::kEbr, "ebr"}};
 
 // What the rankings are made for, at one set of candidates.
 struct Purpose {
@@ -110,10 +109,6 @@ Ranking ranking_of(RankingMethod method, const CraigBampton& cb, const Purpose& 
       return *p.imr;
     case RankingMethod::kEbr:
       return *p.ebr;
-    case RankingMethod::kEim:
-      return rank_eim(cb);
-    case RankingMethod::kCms:
-      return rank_cms(cb);
     case RankingMethod::kSbe:
       break;
   }
@@ -190,6 +185,18 @@ std::optional<RankingMethod> ranking_method(const std::string& name) {
   for (const Named& n : kMethods)
     if (name == n.name) return n.method;
   return std::nullopt;
+}
+
+void for_modes(ReduceOptions& options, std::vector<int> modes) {
+  options.modes = std::move(modes);
+  options.weights.clear();
+  options.band_hz.reset();
+}
+
+void for_band(ReduceOptions& options, std::pair<double, double> hz) {
+  options.modes.clear();
+  options.weights.clear();
+  options.band_hz = hz;
 }
 
 Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& o) {

@@ -67,6 +67,7 @@ from ._run import (  # noqa: E402
     Stats,
     read_run,
 )
+from ._reduction import ModeRanking, ReducedMode, Reduction, reduce  # noqa: E402
 from ._tasks import (  # noqa: E402
     Check,
     Equilibrium,
@@ -134,6 +135,7 @@ __all__ = [
     "Measured",
     "Model",
     "ModelError",
+    "ModeRanking",
     "ModelWarning",
     "Modes",
     "NumericalError",
@@ -145,6 +147,8 @@ __all__ = [
     "Parameters",
     "PoseStudy",
     "RankedSet",
+    "ReducedMode",
+    "Reduction",
     "Reproduced",
     "Run",
     "ScoredPose",
@@ -176,6 +180,7 @@ __all__ = [
     "observe",
     "poses",
     "read_run",
+    "reduce",
     "reproduce",
     "reproductions",
     "schema",

@@ -210,6 +210,53 @@ def update(
     threads: int | None,
     progress: Callable[[float], Any] | None,
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+
+class MatrixEntries:
+    def __init__(
+        self, size: int, rows: list[int], columns: list[int], values: list[float]
+    ) -> None: ...
+
+class LinearSystem:
+    @property
+    def name(self) -> str: ...
+    @property
+    def dofs(self) -> list[str]: ...
+
+class ReduceOptions:
+    masters: list[str]
+    rank: str
+    modes: list[int]
+    weights: list[float]
+    band: tuple[float, float]
+    damping: float
+    sample: str
+    tolerance: float
+    mac: float
+    candidates: int
+    keep: int
+    def __init__(self) -> None: ...
+    def add_force(
+        self, at: list[str], frequency: float, amplitude: float, phase: float
+    ) -> None: ...
+
+class Reduced:
+    def write(self, path: str) -> None: ...
+    def html(self) -> str: ...
+
+def is_reduce_study(study: Spec) -> bool: ...
+def reduce_study(study: Spec) -> tuple[LinearSystem, ReduceOptions]: ...
+def reduce_options(study: Spec) -> ReduceOptions: ...
+def linear_system_of_model(
+    model: Model, at: list[tuple[str, float]], where: str
+) -> tuple[LinearSystem, list[Diagnostic]]: ...
+def linear_system_of_matrices(
+    M: MatrixEntries, K: MatrixEntries, C: MatrixEntries | None, dofs: list[str], name: str
+) -> LinearSystem: ...
+def read_matrices(mass: str, stiffness: str, damping: str) -> LinearSystem: ...
+def read_calculix(job: str) -> LinearSystem: ...
+def reduce(
+    system: LinearSystem, options: ReduceOptions, progress: Callable[[float], Any] | None
+) -> tuple[Reduced, dict[str, Any], list[Diagnostic]]: ...
 def observe(
     study: Spec,
     seeds: list[int] | None,
