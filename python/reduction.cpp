@@ -1,7 +1,8 @@
 // Reduction of linear systems.
+#include "panto/io/reduction.hpp"
+
 #include <functional>
 
-#include "panto/io/reduction.hpp"
 #include "panto/reduction/reduce.hpp"
 #include "panto/scene/reduction_report.hpp"
 #include "python/linear.hpp"
@@ -18,7 +19,9 @@ struct Reduced {
 
 using SystemPtr = std::shared_ptr<LinearSystem>;
 
-SystemPtr shared(LinearSystem&& system) { return std::make_shared<LinearSystem>(std::move(system)); }
+SystemPtr shared(LinearSystem&& system) {
+  return std::make_shared<LinearSystem>(std::move(system));
+}
 
 py::tuple system_of_model(const CompiledModel& m,
                           const std::vector<std::pair<std::string, double>>& at,
@@ -106,9 +109,9 @@ py::dict to_dict(const Reduced& r) {
   if (found.modes) {
     const Eigen::VectorXd frequency = hz(found.modes->omega2);
     for (size_t i = 0; i < found.mode_errors.size(); ++i)
-      modes.append(
-          py::make_tuple(found.modes->numbers[i] + 1, frequency(static_cast<Eigen::Index>(i)),
-                         found.mode_errors[i].frequency, found.mode_errors[i].nco));
+      modes.append(py::make_tuple(found.modes->numbers[i] + 1,
+                                  frequency(static_cast<Eigen::Index>(i)),
+                                  found.mode_errors[i].frequency, found.mode_errors[i].nco));
   }
   for (const RankingCurve& c : found.rankings) rankings.append(curve(c));
   d["name"] = r.system->name;
@@ -141,8 +144,8 @@ py::tuple run(const SystemPtr& system, ReduceOptions options, py::object progres
   watch.rethrow();
   const py::list notes = to_python(result->diagnostics());
   options.progress = {};
-  auto out = std::make_shared<Reduced>(
-      Reduced{system, std::move(options), value_of(std::move(*result))});
+  auto out =
+      std::make_shared<Reduced>(Reduced{system, std::move(options), value_of(std::move(*result))});
   py::dict d = to_dict(*out);
   return py::make_tuple(std::move(out), std::move(d), notes);
 }
@@ -177,7 +180,9 @@ void bind_reduction(py::module_& module) {
       .def(
           "add_force",
           [](ReduceOptions& o, std::vector<std::string> at, double hz, double amplitude,
-             double phase) { o.forces.push_back({std::move(at), hz, amplitude, phase}); },
+             double phase) {
+            o.forces.push_back({std::move(at), hz, amplitude, phase});
+          },
           arg("at"), arg("frequency"), arg("amplitude"), arg("phase"));
   py::class_<Reduced, std::shared_ptr<Reduced>>(module, "Reduced")
       .def(
@@ -188,8 +193,7 @@ void bind_reduction(py::module_& module) {
           },
           arg("path"))
       .def("html", [](const Reduced& r) {
-        return value_of(
-            scene::to_html(scene::report_of_reduction(*r.system, r.result, r.options)));
+        return value_of(scene::to_html(scene::report_of_reduction(*r.system, r.result, r.options)));
       });
   module.def("is_reduce_study", &is_reduce_study, arg("study"));
   module.def(

@@ -168,8 +168,7 @@ std::string json_of(const LinearSystem& system, const RankedReduction& r) {
       .key("interior")
       .begin_array();
   for (Eigen::Index i = 0; i < r.cb.omega2.size(); ++i) json.value(hz(r.cb.omega2(i)));
-  json.end_array().key("modes")
-      .begin_array();
+  json.end_array().key("modes").begin_array();
   for (size_t i = 0; i < r.mode_errors.size(); ++i)
     json.begin_object()
         .member("mode", r.modes->numbers[i] + 1)
@@ -183,8 +182,8 @@ std::string json_of(const LinearSystem& system, const RankedReduction& r) {
         .begin_object()
         .member("needed", c.needed)
         .member("order", numbers(c.ranking.order))
-        .member("coefficient", std::vector<double>(c.ranking.coefficient.begin(),
-                                                   c.ranking.coefficient.end()))
+        .member("coefficient",
+                std::vector<double>(c.ranking.coefficient.begin(), c.ranking.coefficient.end()))
         .key("sizes")
         .begin_array();
     for (const SizePoint& p : c.points)

@@ -92,6 +92,7 @@ constexpr SchemaKey kModelKeys[] = {
     list("joint", "joints of the tree"),
     list("loop", "loop closures"),
     list("driver", "prescribed motions"),
+    list("superelement", "linear structures given by their modes"),
     list("force", "force elements"),
     list("actuator", "actuators"),
     list("sensor", "sensors"),
@@ -416,6 +417,21 @@ constexpr SchemaKey kDriverKeys[] = {
     required(key("motion", T::kSignal, "course of the driven value")),
 };
 
+constexpr SchemaKey kSuperelementKeys[] = {
+    kName,
+    required(key("modes", T::kText,
+                 "file with a row per mode: omega2, damping, displacements of the nodes; `panto "
+                 "reduce -o` writes it")),
+    number("damping", "", "damping ratio of all modes, beside that of the file", "0"),
+    only(kPlanarOnly, number("angle", "rad", "orientation of the structure's axes", "0")),
+    required(table("connect", "connection", "nodes that carry something", T::kTables)),
+};
+constexpr SchemaKey kConnectionKeys[] = {
+    required(key("node", T::kText, "node of the file: \"rod.n5\" of \"rod.n5.uy\"")),
+    key("name", T::kText, "it is the place \"<superelement>.<name>\"; default: the node's name"),
+    vector("at", "m", "position in the ground", {2}, {3}, "0"),
+};
+
 // ---- channels, outputs, sensors -------------------------------------------------------------------
 
 constexpr SchemaKey kOfPlace = required(key("of", T::kPlace, "the place"));
@@ -553,6 +569,8 @@ constexpr SchemaTable kTables[] = {
     item("joint", "joint of the tree", kJointKeys, kJointTypes),
     item("loop", "loop closure", kLoopKeys, kLoopTypes),
     item("driver", "prescribed motion", kDriverKeys),
+    item("superelement", "linear structure given by its modes", kSuperelementKeys),
+    part("connection", "node of a superelement that carries something", kConnectionKeys),
     item("force", "force element", kForceKeys, kForceTypes),
     part("law", "nonlinear force law", kLawKeys),
     part("signal", "function of time", kSignalKeys),
