@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "panto/base/contract.hpp"
+#include "panto/numerics/spectra_product.hpp"
 
 namespace panto {
 namespace {
@@ -43,32 +44,18 @@ class Inverse {
   const Eigen::MatrixXd &found_, &m_found_;
 };
 
-class Product {
- public:
-  using Scalar = double;
-  explicit Product(const SparseMatrix& m) : m_(m) {}
-  [[nodiscard]] Eigen::Index rows() const { return m_.rows(); }
-  [[nodiscard]] Eigen::Index cols() const { return m_.cols(); }
-  void perform_op(const double* x, double* y) const {
-    Eigen::Map<Eigen::VectorXd>(y, m_.rows()) =
-        m_ * Eigen::Map<const Eigen::VectorXd>(x, m_.rows());
-  }
-
- private:
-  const SparseMatrix& m_;
-};
-
 // Pairs nearest to the shift, M-orthogonal to `found`.
 std::optional<ModalPairs> nearest_pairs(const SparseMatrix& k, const SparseMatrix& m, double shift,
                                         const SparseSymmetric& factors,
                                         const Eigen::MatrixXd& found, int count) {
   const Eigen::MatrixXd m_found = m * found;
   const Inverse inverse(factors, found, m_found);
-  const Product product(m);
+  const SpectraProduct product(m);
   const auto room = static_cast<int>(k.rows() - found.cols());
   const int kept =
       std::min(room, std::max({20, std::min(2 * count + 10, count + count / 2 + 100)}));
-  Spectra::SymGEigsShiftSolver<const Inverse, const Product, Spectra::GEigsMode::ShiftInvert>
+  Spectra::SymGEigsShiftSolver<const Inverse, const SpectraProduct<SparseMatrix>,
+                               Spectra::GEigsMode::ShiftInvert>
       solver(inverse, product, count, kept, shift);
   Eigen::VectorXd start(k.rows());
   for (Eigen::Index i = 0; i < start.size(); ++i)

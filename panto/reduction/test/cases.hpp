@@ -1,8 +1,8 @@
-// Structures of Palomba's thesis that tests share: the bar horn and the vibratory feeder, with the data of its digest.
+// Structures of Palomba's thesis that tests and reproductions share: the bar horn and the vibratory feeder, with the data of its digest.
 #pragma once
 
 #include "panto/reduction/mesh.hpp"
-#include "panto/reduction/rank.hpp"
+#include "panto/reduction/reduce.hpp"
 
 namespace panto::test {
 
@@ -39,6 +39,14 @@ inline std::vector<std::string> feeder_masters() {
   return {"tray.2.y", "tray.5.y", "tray.8.y", "exciter1", "exciter2", "exciter3"};
 }
 // Equal forces in phase on the tray, opposite on the exciters, at 50 and 100 Hz.
+inline std::vector<ForceTerm> feeder_force_terms() {
+  std::vector<ForceTerm> out;
+  for (const double hz : {50.0, 100.0}) {
+    out.push_back({{"tray.2.y", "tray.5.y", "tray.8.y"}, hz, 1, 0});
+    out.push_back({{"exciter1", "exciter2", "exciter3"}, hz, -1, 0});
+  }
+  return out;
+}
 inline std::vector<Harmonic> feeder_forces(const std::vector<int>& masters) {
   std::vector<Harmonic> out;
   for (const double hz : {50.0, 100.0}) {

@@ -94,10 +94,7 @@ TEST(Feeder, EbrNeedsFarFewerModesThanSbe) {
   EXPECT_EQ(feeder.size(), 39);
   ReduceOptions o;
   o.masters = test::feeder_masters();
-  for (const double hz : {50.0, 100.0}) {
-    o.forces.push_back({{"tray.2.y", "tray.5.y", "tray.8.y"}, hz, 1, 0});
-    o.forces.push_back({{"exciter1", "exciter2", "exciter3"}, hz, -1, 0});
-  }
+  o.forces = test::feeder_force_terms();
   const auto r = reduce(feeder, o);
   ASSERT_TRUE(r.ok()) << r.diagnostics().text();
   EXPECT_EQ(r->rankings.front().method, RankingMethod::kEbr);
