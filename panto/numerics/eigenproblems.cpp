@@ -197,8 +197,8 @@ Eigen::VectorXcd largest_values(const Eigen::MatrixXd& a, int count) {
   PANTO_EXPECT(count > 0 && count < kDenseValues / 4, "few values");
   if (a.rows() == 0) return {};
   if (a.rows() > kDenseValues) {
-    const Product<Eigen::MatrixXd> product(a);
-    Spectra::GenEigsSolver<const Product<Eigen::MatrixXd>> solver(product, count, 4 * count);
+    const SpectraProduct<Eigen::MatrixXd> product(a);
+    Spectra::GenEigsSolver<const SpectraProduct<Eigen::MatrixXd>> solver(product, count, 4 * count);
     solver.init();
     solver.compute(Spectra::SortRule::LargestMagn, 100, 1e-8);
     if (solver.info() == Spectra::CompInfo::Successful) return solver.eigenvalues();

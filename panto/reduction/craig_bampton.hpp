@@ -37,9 +37,13 @@ struct CraigBampton {
 
 // Needs a system that check() has passed. E0905: the masters leave motions of the interior free that cost no strain energy; E0906: no interior, or
 // a negative number of modes; E0907: negative stiffness; E0908: the iteration for interior modes failed; E0909: stopped.
-// Cost: one factorisation of K₂₂, one solve per master, 2 to 3 solves per mode.
+// Cost: three factorisations of matrices like K₂₂, one solve per master, 2 to 3 solves per mode.
 Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> masters,
                                    const CraigBamptonOptions& options = {});
+
+// Other interior modes for static shapes that are there: what craig_bampton() does after them. E0906, E0908, E0909.
+Diagnostics interior_modes(const LinearSystem& system, const CraigBamptonOptions& options,
+                           CraigBampton& cb);
 
 // The reduced system with the interior modes `selected` (numbers from 0), in that order.
 struct ReducedSystem {

@@ -235,12 +235,13 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
   // Statics first: what is wrong with the masters shows before the long work.
   CraigBamptonOptions cb_options;
   cb_options.progress = progress(0, 0.1);
-  Result<CraigBampton> cb = craig_bampton(system, *masters, cb_options);
-  if (!cb) return cb.diagnostics();
+  Result<CraigBampton> statics = craig_bampton(system, *masters, cb_options);
+  if (!statics) return statics.diagnostics();
+  out.cb = std::move(*statics);
   if (for_modes) {
     std::vector<int> numbers = o.modes;
     for (int& n : numbers) --n;
-    auto full = o.band_hz ? full_modes(system, o.band_hz->first, o.band_hz->second, cb->rigid)
+    auto full = o.band_hz ? full_modes(system, o.band_hz->first, o.band_hz->second, out.cb.rigid)
                           : full_modes(system, numbers);
     if (!full) return full.diagnostics();
     out.modes = std::move(*full);
@@ -262,27 +263,25 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
   for (;;) {
     cb_options.modes = std::min(candidates, interior);
     cb_options.progress = progress(0.1, 0.8);
-    cb = craig_bampton(system, *masters, cb_options);
-    if (!cb) return cb.diagnostics();
+    if (const Diagnostics wrong = interior_modes(system, cb_options, out.cb); !wrong.ok())
+      return wrong;
     bool enough = true;
     if (out.modes) {
-      p.imr = rank_imr(system, *cb, *out.modes, weights);
+      p.imr = rank_imr(system, out.cb, *out.modes, weights);
       out.unseen = p.imr->weights.dot(p.imr->rest);
       enough = enough && out.unseen <= kUnseen * o.tolerance;
     }
     if (!out.harmonics.empty()) {
-      p.ebr = rank_ebr(system, *cb, out.harmonics, response);
-      p.scan.emplace(system, *cb, out.harmonics, o.damping, response, sample);
+      p.ebr = rank_ebr(system, out.cb, out.harmonics, response);
+      p.scan.emplace(system, out.cb, out.harmonics, o.damping, response, sample);
       const std::vector<int>& order = p.ebr->order;
       const ResponseError all =
           p.scan->errors(order, std::max(1, static_cast<int>(order.size()))).back();
       enough = enough && all.mac >= o.mac && all.gain <= o.tolerance;
     }
-    if (enough || o.candidates > 0 || cb->complete() || candidates >= kMostCandidates) break;
+    if (enough || o.candidates > 0 || out.cb.complete() || candidates >= kMostCandidates) break;
     candidates = std::min(2 * candidates, kMostCandidates);
   }
-  out.cb = std::move(*cb);
-  if (p.scan) p.scan.emplace(system, out.cb, out.harmonics, o.damping, response, sample);
   if (out.cb.C.rows() > 0 && out.cb.modes() > kEverySize) p.step = out.cb.modes() / kEverySize + 1;
   if (out.modes) p.loads = mode_loads(system, out.cb, out.modes->U);
 
