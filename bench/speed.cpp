@@ -17,6 +17,7 @@
 #include "panto/mechanics/assembly.hpp"
 #include "panto/model/compile.hpp"
 #include "panto/numerics/random.hpp"
+#include "panto/reduction/test/cases.hpp"
 #include "panto/updating/update.hpp"
 
 using namespace panto;
@@ -267,6 +268,39 @@ void updating() {
          best_seconds(1, [&] { (void)update(loaded->model, params, study); }), "s", 20, false);
 }
 
+// A solid of 8712 degrees of freedom with 800 interior modes, the ranking of 310, and a plate of 10⁵ degrees of freedom.
+void reduction() {
+  const Result<LinearSystem> sonotrode = prism(test::sonotrode_prism()),
+                             horn = plate(test::horn_plate());
+  if (!sonotrode || !horn) return report("structures are made", 0, "", 1, true);
+  CraigBamptonOptions modes;
+  modes.modes = 800;
+  const auto masters = *find_dofs(*sonotrode, test::sonotrode_options(1).masters);
+  bool good = true;
+  const double seconds =
+      best_seconds(1, [&] { good = craig_bampton(*sonotrode, masters, modes).ok(); });
+  report("solid of 8712 dofs, Craig-Bampton with 800 interior modes", good ? seconds : 1e9, "s", 60,
+         false);
+  modes.modes = -1;
+  const auto cb = craig_bampton(*horn, *find_dofs(*horn, test::horn_masters()), modes);
+  const auto full = full_modes(*horn, {7, 13});
+  if (!cb || !full) return report("horn is reduced", 0, "", 1, true);
+  report("IMR ranking of 310 modes",
+         1e3 * best_seconds(10, [&] { (void)rank_imr(*horn, *cb, *full); }), "ms", 10, false);
+  Plate large = test::horn_plate();
+  large.x = equal_steps(0, 1, 249);
+  large.y = equal_steps(0, 0.8, 200);
+  large.slots.clear();
+  const Result<LinearSystem> sheet = plate(large);
+  ReduceOptions options;
+  options.masters = {"n1", "n250"};
+  options.keep = 30;
+  good = good && sheet.ok();
+  report("plate of 100,500 dofs, 4 masters and 30 interior modes",
+         good ? best_seconds(1, [&] { good = reduce(*sheet, options).ok(); }) : 1e9, "s", 120,
+         false);
+}
+
 }  // namespace
 
 int main() {
@@ -296,6 +330,7 @@ int main() {
   flexible_links();
   identification();
   updating();
+  reduction();
   kinematic_observers();
   observers();
   const std::string text = chain(100);

@@ -83,7 +83,8 @@ def test_a_model_is_linearised_at_a_pose():
     exact = pg.modes("flexible_pendulum", where="here").frequencies_hz
     for mode in found.modes:
         assert mode.frequency == pytest.approx(exact[mode.mode - 1], rel=1e-6)
-    same = pg.reduce({"model": pg.load("flexible_pendulum"), "masters": ["rod.n9"], "modes": [2, 3]}, where="here")
+    study = {"model": pg.load("flexible_pendulum"), "masters": ["rod.n9"], "modes": [2, 3]}
+    same = pg.reduce(study, where="here")
     assert same.M == pytest.approx(found.M)
 
 
@@ -123,5 +124,17 @@ def test_mistakes_are_told():
 
 
 def test_a_stop_is_told():
+    bar = {
+        "masters": ["z_min"],
+        "keep": 60,
+        "prism": {
+            "section": [{"z": z, "width": 0.1, "height": 0.1} for z in (0, 1)],
+            "across": [5, 5],
+            "along": 30,
+            "youngs_modulus": 7e10,
+            "poisson": 0.3,
+            "density": 2700,
+        },
+    }
     with pytest.raises((pg.ModelError, pg.NumericalError), match="stopped"):
-        pg.reduce(chain(400), ["d1"], modes=[1], progress=lambda fraction: False)
+        pg.reduce(bar, progress=lambda fraction: False)

@@ -107,6 +107,23 @@ TEST(Feeder, EbrNeedsFarFewerModesThanSbe) {
   EXPECT_LE(p.gain, 0.01);
 }
 
+TEST(Sonotrode, EbrNeedsFewerModesThanSbe) {
+  const LinearSystem sonotrode = *prism(test::sonotrode_prism());
+  EXPECT_GE(sonotrode.size(), 8000);
+  const auto r = reduce(sonotrode, test::sonotrode_options(40));
+  ASSERT_TRUE(r.ok()) << r.diagnostics().text();
+  const RankingCurve &ebr = curve(*r, RankingMethod::kEbr), &sbe = curve(*r, RankingMethod::kSbe);
+  ASSERT_GT(ebr.needed, 21);
+  ASSERT_GT(sbe.needed, 21);
+  EXPECT_LT(ebr.needed, sbe.needed);
+  // Not the first size alone: every larger one that was looked at is good as well.
+  for (const SizePoint& p : ebr.points)
+    if (p.size >= ebr.needed) {
+      EXPECT_GE(p.mac, 0.999) << p.size;
+      EXPECT_LE(p.gain, 0.01) << p.size;
+    }
+}
+
 TEST(Imr, RanksThreeHundredModesInTenMilliseconds) {
   const LinearSystem horn = *plate(test::horn_plate());
   CraigBamptonOptions options;

@@ -111,27 +111,9 @@ Result<std::vector<Row>> table5_2() {
 
 // A stepped titanium bar of the printed material and about the printed number of degrees of freedom; 21 masters on the end face.
 Result<std::vector<Row>> table5_3() {
-  Prism p;
-  p.sections = {{0, 0.04, 0.04}, {0.064, 0.04, 0.04}, {0.072, 0.022, 0.03}, {0.136, 0.022, 0.03}};
-  p.across_x = 10;
-  p.across_y = 10;
-  p.z = equal_steps(0, 0.136, 23);
-  p.material = {115e9, 0.32, 4340};
-  auto system = prism(p);
+  const auto system = prism(test::sonotrode_prism());
   if (!system.ok()) return system.diagnostics();
-  ReduceOptions o;
-  // Seven nodes of the face: the middle, its neighbours and the middles of the sides.
-  const std::vector<int> nodes{61, 39, 83, 57, 65, 6, 116};
-  ForceTerm force;
-  force.hz = 19886;
-  for (const int n : nodes) {
-    o.masters.push_back(fmt::format("n{}", n));
-    force.at.push_back(fmt::format("n{}.z", n));
-  }
-  o.forces = {force};
-  o.damping = 0.01;
-  o.candidates = 800;
-  const auto r = reduce(*system, o);
+  const auto r = reduce(*system, test::sonotrode_options(800));
   if (!r.ok()) return r.diagnostics();
   return sizes(*r, {{"ebr", 775}, {"sbe", 1169}});
 }
