@@ -1,5 +1,5 @@
 // Superelements: linear structures given by their modes. Each becomes rotors on springs, one per mode, massless bodies for its connections, and couplings
-// between the two (SUP-1, SUP-2): everything after this pass knows bodies, joints, loops and forces alone.
+// between the two (RED-13, RED-14): everything after this pass knows bodies, joints, loops and forces alone.
 #include <fmt/format.h>
 
 #include <algorithm>

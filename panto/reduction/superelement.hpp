@@ -1,4 +1,4 @@
-// A reduced system as a part of a mechanism: its modes and what they move at the masters (SUP-1).
+// A reduced system as a part of a mechanism: its modes and what they move at the masters (RED-13).
 #pragma once
 
 #include "panto/reduction/craig_bampton.hpp"

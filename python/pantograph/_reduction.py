@@ -18,7 +18,7 @@ from ._tasks import _pose, _shown_progress
 
 @dataclass(frozen=True)
 class ReducedMode:
-    """A mode that was asked for, and how well the reduced model keeps it; errors are relative [1]."""
+    """A mode that was asked for, and how well it is kept; errors are relative [1]."""
 
     mode: int  #: of the full system, from 1, rigid ones counted
     frequency: float  #: [Hz]
@@ -28,13 +28,13 @@ class ReducedMode:
 
 @dataclass(frozen=True, eq=False)
 class ModeRanking:
-    """One ranking of interior modes, and how good models of growing size are with it; errors are relative [1]."""
+    """One ranking of interior modes: how good models of growing size are; errors are relative [1]."""
 
     name: str  #: "imr", "ebr" or "sbe"
     needed: int | None  #: size at which the tolerance is met
     order: list[int]  #: interior modes from 1, most important first
     coefficient: np.ndarray = field(repr=False)  #: by interior mode
-    size: np.ndarray = field(repr=False)  #: masters and interior modes; the arrays below belong to it
+    size: np.ndarray = field(repr=False)  #: of a model; the arrays below belong to it
     epsilon: np.ndarray = field(repr=False)  #: a-priori truncation error (RED-8); NaN without modes
     frequency_error: np.ndarray = field(repr=False)  #: worst of the modes asked for
     nco: np.ndarray = field(repr=False)  #: smallest of them
@@ -82,7 +82,8 @@ class Reduction:
         return os.fspath(path)
 
     def __repr__(self) -> str:
-        return f"<pantograph.Reduction: {self.name}, {len(self.dofs)} -> {self.size} degrees of freedom>"
+        sizes = f"{len(self.dofs)} -> {self.size} degrees of freedom"
+        return f"<pantograph.Reduction: {self.name}, {sizes}>"
 
     def _repr_html_(self) -> str:
         """For notebooks: sizes by ranking, and the modes."""
@@ -124,8 +125,8 @@ def reduce(
     rank:       "imr" for modes, "ebr" for forces (defaults), "sbe": lowest frequency first
     modes:      to keep, by number from 1, rigid ones counted; with ``weights``
     band:       or all elastic modes between two frequencies [Hz]
-    forces:     periodic forces on masters: {"at": [names], "frequency": [Hz], "amplitude": [N, N m],
-                "phase": [rad]}
+    forces:     periodic forces on masters: {"at": [names], "frequency": [Hz],
+                "amplitude": [N, N m], "phase": [rad]}
     tolerance:  relative error allowed (0.01); mac: of forced responses (0.999)
     damping:    structural damping ratio of forced responses; sample: master that is compared
     candidates: interior modes to choose from; keep: a number to keep, whatever the tolerance
@@ -134,7 +135,7 @@ def reduce(
 
     What is given here stands over what a study says.
 
-    >>> found = pg.reduce("flexible_pendulum", ["rod.n9"], band=(0, 100), where="here")
+    >>> found = pg.reduce("flexible_pendulum", ["beam.n9"], band=(0, 100), where="here")
     >>> found.size < len(found.dofs)
     True
     """
@@ -220,4 +221,6 @@ def _entries(matrix: Any) -> _core.MatrixEntries:
         values = dense[rows, columns] if dense.ndim == 2 else ()
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"system: matrices are square, got one of shape {shape}")
-    return _core.MatrixEntries(shape[0], list(map(int, rows)), list(map(int, columns)), list(map(float, values)))
+    return _core.MatrixEntries(
+        shape[0], list(map(int, rows)), list(map(int, columns)), list(map(float, values))
+    )
