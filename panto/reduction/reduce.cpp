@@ -230,7 +230,12 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
   RankedReduction out;
   out.harmonics = std::move(*harmonics);
   const int interior = system.size() - static_cast<int>(masters->size());
-  int candidates = o.candidates > 0 ? o.candidates : interior <= kAll ? interior : kFirstCandidates;
+  // Without a purpose the lowest modes are kept: no others are needed.
+  const bool purpose = for_modes || !out.harmonics.empty();
+  int candidates = o.candidates > 0   ? o.candidates
+                   : !purpose         ? o.keep
+                   : interior <= kAll ? interior
+                                      : kFirstCandidates;
   candidates = std::max(candidates, o.keep);
   // Statics first: what is wrong with the masters shows before the long work.
   CraigBamptonOptions cb_options;

@@ -32,8 +32,9 @@ struct ReduceOptions {
   std::string sample;       // master whose amplitude is compared; empty: the one that moves most
   double tolerance = 0.01;  // a-priori error ε of modes; gain error of forced responses
   double mac = 0.999;       // of forced responses
-  int candidates = 0;       // interior modes to choose from; 0: as many as the tolerance needs
-  int keep = -1;            // interior modes to keep; -1: as many as the tolerance needs
+  int candidates =
+      0;          // interior modes to choose from; 0: as many as the tolerance needs, or `keep`
+  int keep = -1;  // interior modes to keep; -1: as many as the tolerance needs
   ReductionProgress progress{};
 };
 

@@ -128,7 +128,7 @@ SparseMatrix grid(int nx, int ny, int nz) {
 }
 
 TEST(SparseSymmetric, SolvesAndCountsAsDenseAlgebra) {
-  const SparseMatrix k = grid(5, 4, 6);
+  const SparseMatrix k = grid(4, 3, 5);
   const Eigen::MatrixXd dense(k);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> values(dense, Eigen::EigenvaluesOnly);
   for (const double shift : {0.0, 0.7, 2.9}) {  // definite, then ever more negative values
