@@ -1,11 +1,13 @@
 // Linearisation and modes.
 #include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "panto/linear/linearize.hpp"
 #include "panto/linear/modes.hpp"
 #include "panto/linear/response.hpp"
 #include "panto/linear/trajectory.hpp"
+#include "panto/scene/modes_report.hpp"
 #include "python/bindings.hpp"
 
 namespace panto::python {
@@ -162,11 +164,19 @@ py::tuple linear_trajectory(const CompiledModel& m, const std::shared_ptr<Run>& 
   return py::make_tuple(std::move(d), notes);
 }
 
+// Modes, notes and, where asked for, the page.
 py::tuple natural_modes(const CompiledModel& m,
                         const std::vector<std::pair<std::string, double>>& at,
-                        const std::string& where, double t, int count) {
+                        const std::string& where, double t, int count, bool view,
+                        std::optional<double> deformation) {
   Linearised l = linearised(m, at, where, t);
   Modes found = value_of(modes(*l.workspace, l.point, l.linear, {.count = count}));
+  std::optional<std::string> html;
+  if (view) {
+    scene::Report report = scene::report_of_modes(*l.workspace, l.point, found);
+    report.deformation = deformation;
+    html = value_of(scene::to_html(report));
+  }
   const auto n = static_cast<Eigen::Index>(found.list.size());
   Eigen::VectorXd hz(n), damping(n), growth(n);
   Eigen::MatrixXd shapes(l.model->nv, n),
@@ -191,7 +201,7 @@ py::tuple natural_modes(const CompiledModel& m,
   d["eigenvalues"] = std::move(found.eigenvalues);
   d["stable"] = found.stable;
   add_point(d, l);
-  return py::make_tuple(std::move(d), to_python(l.notes));
+  return py::make_tuple(std::move(d), to_python(l.notes), std::move(html));
 }
 
 }  // namespace
@@ -202,7 +212,7 @@ void bind_linear(py::module_& module) {
   module.def("linearize_along", &linear_trajectory, arg("model"), arg("run"), arg("at"),
              arg("until"), arg("sample"), arg("tol"));
   module.def("modes", &natural_modes, arg("model"), arg("at"), arg("where"), arg("t"),
-             arg("count"));
+             arg("count"), arg("view"), arg("deformation"));
 }
 
 }  // namespace panto::python

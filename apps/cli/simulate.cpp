@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "apps/cli/json.hpp"
 #include "apps/cli/progress.hpp"
@@ -22,6 +23,7 @@ struct Arguments : ModelArguments {
   CLI::Option *until_given = nullptr, *dt_given = nullptr, *tol_given = nullptr,
               *sample_given = nullptr, *seed_given = nullptr;
   std::string integrator, at, stop, out, csv, view;
+  std::optional<double> deformation;
   std::uint64_t seed = 0;
 };
 
@@ -220,7 +222,11 @@ int simulate_verb(const Arguments& a) {
   if (a.seed_given->count() > 0) measure(*model, params, a.seed, *run);
   if (!a.out.empty()) notes.append(write_hdf5(*run, a.out));
   if (!a.csv.empty()) notes.append(write_csv(*run, a.csv));
-  if (!a.view.empty()) notes.append(write_page(scene::report_of_run(*model, params, *run), a.view));
+  if (!a.view.empty()) {
+    scene::Report report = scene::report_of_run(*model, params, *run);
+    report.deformation = a.deformation;
+    notes.append(write_page(report, a.view));
+  }
   if (!notes.ok()) return fail(notes, a.json);
   for (const std::string& file : {a.out, a.csv})
     if (!file.empty()) note("wrote " + file);
@@ -259,7 +265,9 @@ void add_simulate(CLI::App& app, int& exit_code) {
           ->type_name("n");
   verb->add_option("--out", a->out, "Write everything to an HDF5 file")->type_name("run.h5");
   verb->add_option("--csv", a->csv, "Write the outputs to a CSV file")->type_name("run.csv");
-  verb->add_option("--view", a->view, "Write the report page of the run")->type_name("run.html");
+  CLI::Option* view = verb->add_option("--view", a->view, "Write the report page of the run")
+                          ->type_name("run.html");
+  add_deformation(*verb, a->deformation)->needs(view);
   verb->footer("");
   verb->footer([] {
     std::string text = "Integrators:";
