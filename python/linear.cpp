@@ -211,8 +211,8 @@ void bind_linear(py::module_& module) {
   module.def("linearize", &linear_model, arg("model"), arg("at"), arg("where"), arg("t"));
   module.def("linearize_along", &linear_trajectory, arg("model"), arg("run"), arg("at"),
              arg("until"), arg("sample"), arg("tol"));
-  module.def("modes", &natural_modes, arg("model"), arg("at"), arg("where"), arg("t"),
-             arg("count"), arg("view"), arg("deformation"));
+  module.def("modes", &natural_modes, arg("model"), arg("at"), arg("where"), arg("t"), arg("count"),
+             arg("view"), arg("deformation"));
 }
 
 }  // namespace panto::python

@@ -250,8 +250,8 @@ class Radau5OnMotion final : public Stepper {
   static void combine(const double (&weight)[3][3], const Eigen::MatrixXd& from,
                       Eigen::MatrixXd& to) noexcept {
     for (int s = 0; s < 3; ++s)
-      to.col(s) = weight[s][0] * from.col(0) + weight[s][1] * from.col(1) +
-                  weight[s][2] * from.col(2);
+      to.col(s) =
+          weight[s][0] * from.col(0) + weight[s][1] * from.col(1) + weight[s][2] * from.col(2);
   }
   // What accelerations, or their changes, make of speeds and coordinates.
   void sum(const Eigen::MatrixXd& a, double h) noexcept {
@@ -306,8 +306,12 @@ class Radau5OnMotion final : public Stepper {
 
 StepperPointer make_radau(std::string_view name, Ode& ode, const StepperOptions& options) {
   if (name != "radau5") return nullptr;
-  if (MotionMatrix::large(ode)) return std::make_unique<Radau5OnMotion>(ode, options);
+  if (MotionMatrix::large(ode)) return make_sparse_radau(ode, options);
   return std::make_unique<Radau5>(ode, options);
+}
+
+StepperPointer make_sparse_radau(Ode& ode, const StepperOptions& options) {
+  return std::make_unique<Radau5OnMotion>(ode, options);
 }
 
 }  // namespace panto

@@ -26,8 +26,8 @@ template <class Scalar>
 bool StageMatrices::factor(Factors<Scalar>& factors, Scalar eigenvalue) noexcept {
   for (size_t i = 0; i < mass_.value.size(); ++i) {
     const double m = mass_.value[i];
-    factors.tangent[i] = m + eigenvalue * ((damped_.value[i] - m) +
-                                           eigenvalue * (stiff_.value[i] - m));
+    factors.tangent[i] =
+        m + eigenvalue * ((damped_.value[i] - m) + eigenvalue * (stiff_.value[i] - m));
   }
   saddle_.fill(ode_.workspace(), factors.tangent, factors.values);
   return factors.lu.factor(factors.values);

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _core
 from ._model import Model, as_model
-from ._run import Run, read_run
+from ._run import Run, read_run, scale
 
 
 def view(
