@@ -165,7 +165,8 @@ class Radau5OnMotion final : public Stepper {
       : Stepper(ode),
         tolerance_(options.newton_tolerance),
         limit_(options.newton_limit),
-        matrices_(ode),
+        main_{StageMatrices(ode)},
+        beside_{StageMatrices(ode)},
         convergence_(Convergence::round_off(ode)),
         f_(next_.size()),
         q_(static_cast<size_t>(ode.coordinates())),
@@ -173,7 +174,8 @@ class Radau5OnMotion final : public Stepper {
     const Eigen::Index nv = ode.workspace().model().nv,
                        na = static_cast<Eigen::Index>(
                            ode.workspace().independent_accelerations().size());
-    for (auto* e : {&v0_, &v_, &move_}) e->resize(static_cast<size_t>(nv));
+    for (auto* e : {&v0_, &v_, &move_, &last_v_, &last_a_}) e->resize(static_cast<size_t>(nv));
+    last_x_.resize(next_.size());
     for (auto* m : {&a_, &mixed_, &change_, &by_speed_, &by_step_}) m->setZero(nv, 3);
     for (auto* m : {&rest_, &mixed_rest_}) m->setZero(na, 3);
     shift_.setZero(ode.coordinates(), 3);
@@ -184,18 +186,18 @@ class Radau5OnMotion final : public Stepper {
         for (int k = 0; k < 3; ++k) square_[i][j] += kA[i][k] * kA[k][j];
       }
   }
+  void reset() noexcept override { follows_ = main_.valid = false; }
 
  protected:
   Status advance(double t, double h, View x0, MutableView x1) noexcept override {
-    Status status = ode_.rhs(t, x0, f_);
+    Status status = begin(t, h, x0);
     if (!usable(status)) return status;
-    std::copy(ode_.speeds().begin(), ode_.speeds().end(), v0_.begin());
-    for (size_t i = 0; i < v0_.size(); ++i)
-      a_.row(static_cast<Eigen::Index>(i)).setConstant(ode_.accelerations()[i]);
-    shift_.setZero();
-    take_rates(0);
-    status = renew(t, h, x0);
-    if (!usable(status)) return status;
+    Held& held = side_ ? beside_ : main_;
+    if (side_ || !held.valid || std::abs(held.h - h) > kSameStep * std::abs(h)) {
+      status = renew(held, t, h, x0);
+      if (!usable(status)) return status;
+    }
+    held.valid = false;
     const auto na = static_cast<size_t>(rest_.rows());
     convergence_.start();
     for (int k = 0; k < limit_; ++k) {
@@ -215,7 +217,7 @@ class Radau5OnMotion final : public Stepper {
           shift_(i, s) += ode_.positions()[static_cast<size_t>(i)] - x[static_cast<size_t>(i)];
       }
       combine(kTInverse, rest_, mixed_rest_);
-      matrices_.solve(mixed_rest_, mixed_);
+      held.matrices.solve(mixed_rest_, mixed_);
       combine(kT, mixed_, change_);
       a_ += change_;
       const auto verdict = convergence_.judge(size_of_change(h), tolerance_);
@@ -227,20 +229,61 @@ class Radau5OnMotion final : public Stepper {
           x1[at + i] = x0[at + i];
           for (int s = 0; s < 3; ++s) x1[at + i] += h * kWeight[s] * power_[s][i];
         }
+        // Kept until it costs more iterations than when it was new.
+        if (held.least == 0) held.least = k + 1;
+        held.valid = k + 1 <= held.least + kPatience;
         return Status::kOk;
       }
       if (verdict == Convergence::Verdict::kSlow) {
         take_rates(2);
-        status = renew(t + h, h, x_[2]);
+        status = renew(held, t + h, h, x_[2]);
         if (!usable(status)) return status;
+        convergence_.start();
       }
     }
     return Status::kNotConverged;
   }
+  void commit(double t, View x) noexcept override {
+    follows_ = true;
+    last_t_ = t;
+    std::copy(x.begin(), x.end(), last_x_.begin());
+    std::copy(ode_.speeds().begin(), ode_.speeds().end(), last_v_.begin());
+    for (size_t i = 0; i < last_a_.size(); ++i) last_a_[i] = a_(static_cast<Eigen::Index>(i), 2);
+  }
+  void repartitioned(double) noexcept override { reset(); }
 
  private:
-  Status renew(double t, double h, View x) noexcept {
-    return matrices_.renew(t, x, rates_, h, 1 / eigen_.real, 1.0 / eigen_.pair);
+  static constexpr double kSameStep = 1e-6;  // steps that differ by round-off share matrices
+  static constexpr int kPatience = 1;
+  struct Held {
+    StageMatrices matrices;
+    bool valid = false;
+    double h = 0;
+    int least = 0;  // iterations of the first step
+  };
+
+  // Speeds at the start of the step, and the accelerations there as a guess of those of the stages: those of the step taken last if it ended in this state.
+  Status begin(double t, double h, View x0) noexcept {
+    shift_.setZero();
+    if (follows_ && std::abs(t - last_t_) <= kSameStep * std::abs(h) &&
+        std::equal(x0.begin(), x0.end(), last_x_.begin())) {
+      v0_ = last_v_;
+      for (size_t i = 0; i < v0_.size(); ++i)
+        a_.row(static_cast<Eigen::Index>(i)).setConstant(last_a_[i]);
+    } else {
+      const Status status = ode_.rhs(t, x0, f_);
+      if (!usable(status)) return status;
+      std::copy(ode_.speeds().begin(), ode_.speeds().end(), v0_.begin());
+      for (size_t i = 0; i < v0_.size(); ++i)
+        a_.row(static_cast<Eigen::Index>(i)).setConstant(ode_.accelerations()[i]);
+    }
+    take_rates(0);
+    return Status::kOk;
+  }
+  Status renew(Held& held, double t, double h, View x) noexcept {
+    held.h = h;
+    held.least = 0;
+    return held.matrices.renew(t, x, rates_, h, 1 / eigen_.real, 1.0 / eigen_.pair);
   }
   void take_rates(int stage) noexcept {
     const auto z = ode_.workspace().independent_speeds();
@@ -291,11 +334,14 @@ class Radau5OnMotion final : public Stepper {
   double tolerance_;
   int limit_;
   Eigenvalues eigen_;
-  StageMatrices matrices_;
+  Held main_, beside_;  // of steps taken, and of trials
   Convergence convergence_;
+  bool follows_ = false;
+  double last_t_ = 0;
   double square_[3][3] = {};  // A²
   double power_[3][2] = {};   // in and out, of the stages
   std::vector<double> f_, q_, rates_, v0_, v_, move_;
+  std::vector<double> last_x_, last_v_, last_a_;  // where the step taken last ended
   std::vector<double> x_[3];
   Eigen::MatrixXd a_;  // of the stages
   Eigen::MatrixXd by_speed_, by_step_, change_, mixed_, rest_, mixed_rest_;
