@@ -3,7 +3,8 @@
 // errors: arm and courses are those of the zoo's `excavator`. The plant has dry friction in its pins; the observer does not know of it, and the hydraulic
 // forces that it is given are those of the cylinders, pressure and valve together.
 // Bands, set before the first run: a quarter of the peak for RMS errors of digging forces, a fifth of the payload for its mean error at the end, 50 ms (three
-// time constants of the low-pass) of delay, over 20 noise sequences.
+// time constants of the low-pass) of delay, over 20 noise sequences. Tuned on another. The source's form lets a low-pass force decay after its reading; rows
+// with forces of the step's end show what that costs (README.md).
 #include <fmt/format.h>
 
 #include <array>
@@ -16,7 +17,7 @@ namespace panto::validation::palomba {
 namespace {
 
 constexpr double kStep = 2e-3, kEnd = 14;
-constexpr int kSeeds = 20;
+constexpr int kSeeds = 20, kTuning = 101;  // scored: 1, 2, …
 
 struct Course {
   std::array<std::vector<double>, 3> angle, acceleration, force, unknown;
@@ -81,7 +82,6 @@ double delay(const std::vector<double>& truth, const std::vector<double>& found,
 struct Tuning {
   double digging = 10e3;  // standard deviation of the digging forces' low-passes [N]
   double walk = 1e3;      // of the payload [N/√s]
-  double model = 500;     // of the equations, beside the readings [N]
 };
 
 struct Errors {
@@ -91,8 +91,8 @@ struct Errors {
   bool failed = false;
 };
 
-Result<Errors> observe(const Loaded& loaded, const Course& course, const Tuning& tuning,
-                       int first_seed, int seeds) {
+Result<Errors> observe(const Loaded& loaded, const Course& course, MotionAt motion,
+                       const Tuning& tuning, int first_seed, int seeds) {
   KinematicSettings s;
   s.system.scheme = Scheme::kRungeKutta4;
   s.system.top = TopState::kNewmarkSpeed;
@@ -105,7 +105,8 @@ Result<Errors> observe(const Loaded& loaded, const Course& course, const Tuning&
   f.measured = {{.name = "F1", .sigma = 12.3e3},
                 {.name = "F2", .sigma = 12.3e3},
                 {.name = "F3", .sigma = 12.3e3}};
-  f.model_sigma = {tuning.model};
+  f.model_sigma = {500};
+  f.motion = motion;
   f.unknown.resize(3);
   for (size_t i = 0; i < 2; ++i) {
     f.unknown[i].name = i == 0 ? "dig_x" : "dig_z";
@@ -185,6 +186,23 @@ Result<Errors> observe(const Loaded& loaded, const Course& course, const Tuning&
   return out;
 }
 
+// The setting with the smallest sum of squared errors of the three forces, on a sequence that is not scored.
+Result<Tuning> tune(const Loaded& loaded, const Course& course, MotionAt motion) {
+  Tuning best;
+  double least = std::numeric_limits<double>::infinity();
+  for (const double digging : {5e3, 10e3, 20e3, 40e3})
+    for (const double walk : {1e3, 3e3}) {
+      const auto e = observe(loaded, course, motion, {digging, walk}, kTuning, 1);
+      if (!e.ok()) return e.diagnostics();
+      double sum = 0;
+      for (const double r : e->rms) sum += r * r;
+      if (e->failed || sum >= least) continue;
+      least = sum;
+      best = {digging, walk};
+    }
+  return best;
+}
+
 }  // namespace
 
 Result<std::vector<Row>> fig3_14() {
@@ -194,18 +212,29 @@ Result<std::vector<Row>> fig3_14() {
                          Override{"k_bucket", "0"}, Override{"c_cyl", "0"}};
   const Result<Loaded> loaded = load_model("excavator", knows);
   if (!loaded.ok()) return loaded.diagnostics();
-  const auto e = observe(*loaded, *course, {}, 1, kSeeds);
-  if (!e.ok()) return e.diagnostics();
   std::vector<Row> rows;
-  rows.push_back(
-      {"sequences in which the observer failed", 0, e->failed ? 1.0 : 0.0, "1", 0.5, ""});
-  rows.push_back(
-      {"horizontal digging force, RMS error (peak 20 kN)", 0, e->rms[0] / 1e3, "kN", 5, ""});
-  rows.push_back(
-      {"vertical digging force, RMS error (peak 8 kN)", 0, e->rms[1] / 1e3, "kN", 2, ""});
-  rows.push_back({"horizontal digging force, delay", 0, e->lag, "s", 0.05, ""});
-  rows.push_back(
-      {"payload of 6 kN, mean error from 12 to 14 s", 0, e->payload / 1e3, "kN", 1.2, ""});
+  for (const MotionAt motion : {MotionAt::kBegin, MotionAt::kEnd}) {
+    const auto tuned = tune(*loaded, *course, motion);
+    if (!tuned.ok()) return tuned.diagnostics();
+    const auto e = observe(*loaded, *course, motion, *tuned, 1, kSeeds);
+    if (!e.ok()) return e.diagnostics();
+    const bool source = motion == MotionAt::kBegin;
+    const auto row = [&](const char* what, double value, const char* unit, double band,
+                         const std::string& note = "") {
+      rows.push_back({source ? what : fmt::format("forces of the step's end: {}", what), 0, value,
+                      unit, band, note});
+    };
+    const auto parts = [&](size_t i) {
+      return fmt::format(
+          "standard error {:.3f} kN; {:.2f} kN alike in all sequences, {:.2f} kN not",
+          e->spread[i] / 1e3, e->systematic[i] / 1e3, e->noise[i] / 1e3);
+    };
+    row("sequences in which the observer failed", e->failed ? 1 : 0, "1", 0.5);
+    row("horizontal digging force, RMS error (peak 20 kN)", e->rms[0] / 1e3, "kN", 5, parts(0));
+    row("vertical digging force, RMS error (peak 8 kN)", e->rms[1] / 1e3, "kN", 2, parts(1));
+    row("horizontal digging force, delay", e->lag, "s", 0.05);
+    row("payload of 6 kN, mean error from 12 to 14 s", e->payload / 1e3, "kN", 1.2);
+  }
   return rows;
 }
 
