@@ -140,6 +140,7 @@ std::string json_of(const Run& run, const std::vector<double>& at) {
       .begin_object()
       .member("steps", run.stats.steps)
       .member("evaluations", run.stats.evaluations)
+      .member("references", run.stats.references)
       .member("wall_seconds", run.stats.wall_seconds)
       .member("real_time_factor", run.stats.real_time_factor)
       .end_object();
@@ -175,6 +176,10 @@ std::string table_of(const Run& run, const Arguments& a, const std::vector<doubl
                       run.max_position_violation, run.max_velocity_violation);
   text += fmt::format("  computed in {:.3g} s, {:.3g} times faster than real time\n",
                       run.stats.wall_seconds, run.stats.real_time_factor);
+  if (run.stats.references > 0)
+    text += fmt::format(
+        "  reduction   modes computed anew {} times, displacements jumped by at most {:.1e}\n",
+        run.stats.references, run.stats.reference_jump);
   if (!run.stopped_by.empty()) text += fmt::format("  stopped by  {}\n", run.stopped_by);
   for (const std::string& file : {a.out, a.csv, a.view})
     if (!file.empty()) text += fmt::format("  written     {}\n", file);

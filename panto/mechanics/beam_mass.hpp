@@ -22,10 +22,18 @@ class BeamMass {
         constant_(pattern_.size()),
         factor_(static_cast<int>(elastic_), pattern_),
         reduced_(model) {
-    if (!reduced_.active()) return;
+    full_ = reduced_.active();
+    if (!full_) return;
     turning_.resize(joints_ * joints_);
-    for (int dof = model.joint_nv(); dof < model.nv; ++dof)
+    for (int dof = model.joint_nv(); dof < model.nv; ++dof) {
       reduced_row_.push_back(reduced_.row_of(dof));
+      full_ = full_ && reduced_row_.back() == dof;
+    }
+    if (!full_) return;
+    const int n = static_cast<int>(elastic_), rows = lanes::padded(n);
+    full_factor_.resize(static_cast<size_t>(n * rows));
+    pivots_.resize(2 * elastic_);
+    right_.resize(static_cast<size_t>(rows), 0.0);
   }
 
   // Other constants: the part of ANCF beams anew, which no pose changes.
@@ -116,6 +124,14 @@ class BeamMass {
 
   // Block of the displacements: its factor, false where it is not positive definite; x <- its inverse times x.
   [[nodiscard]] bool factorise(double tolerance) noexcept {
+    if (full_) {
+      const int n = static_cast<int>(elastic_), rows = lanes::padded(n);
+      for (int j = 0; j < n; ++j) {
+        const double* from = reduced_.column(static_cast<int>(joints_) + j) + joints_;
+        lanes::combine(1, from, 0, from, full_factor_.data() + j * rows, rows);
+      }
+      return lanes::factor(full_factor_.data(), n, rows, tolerance, pivots_.data());
+    }
     if (factored_) return true;
     factored_ = factor_.factor(block_.data(), tolerance);
     const bool good = factored_;
@@ -124,7 +140,17 @@ class BeamMass {
   }
   // The block is the same in all poses.
   [[nodiscard]] bool constant() const noexcept { return model_->nodes.empty() && !inertia_turns_; }
-  void solve(double* x) const noexcept { factor_.solve(x); }
+  void solve(double* x) noexcept {
+    if (!full_) {
+      factor_.solve(x);
+      return;
+    }
+    const int n = static_cast<int>(elastic_);
+    double* right = right_.data();
+    for (int i = 0; i < n; ++i) right[i] = x[i];
+    lanes::solve(full_factor_.data(), n, lanes::padded(n), pivots_.data(), right);
+    for (int i = 0; i < n; ++i) x[i] = right[i];
+  }
   // Row of an elastic coordinate in the coupling with joints; all zero without ERLS beams.
   [[nodiscard]] const double* coupling(size_t coordinate) const noexcept {
     return coupling_.data() + coordinate * joints_;
@@ -230,6 +256,20 @@ class BeamMass {
     }
   }
   void take_reduced() noexcept {
+    if (full_) {
+      const int n = static_cast<int>(joints_);
+      double* block = block_.data();
+      for (const auto& [i, j] : pattern_) *block++ = reduced_.column(n + j)[n + i];
+      for (int j = 0; j < n; ++j) {
+        const double* column = reduced_.column(j);
+        for (int i = 0; i < static_cast<int>(elastic_); ++i)
+          coupling_[static_cast<size_t>(i * n + j)] = column[n + i];
+        for (int i = j; i < n; ++i)
+          turning_[static_cast<size_t>(i * n + j)] = turning_[static_cast<size_t>(j * n + i)] =
+              column[i];
+      }
+      return;
+    }
     const auto reduced = [this](size_t i) { return reduced_row_[i] >= 0; };
     for (size_t k = 0; k < block_.size(); ++k) {
       const auto i = static_cast<size_t>(pattern_[k].first),
@@ -310,6 +350,9 @@ class BeamMass {
   erls::ReducedMass reduced_;
   std::vector<int> reduced_row_;  // elastic coordinate -> row of reduced_, -1: of an ANCF beam
   std::vector<double> turning_;
+  // All elastic coordinates are those of reduced_, in its order: their block is dense.
+  bool full_ = true;
+  std::vector<double> full_factor_, pivots_, right_;
 };
 
 }  // namespace panto::rigid

@@ -51,6 +51,8 @@ class Stats:
     jacobians: int
     repartitions: int  #: changes of the independent coordinates
     rejected: int  #: steps repeated with a smaller step size
+    references: int  #: how often the interior modes of a reduced model were computed anew
+    reference_jump: float  #: largest change of a displacement by that [m, rad]
     wall_seconds: float
     real_time_factor: float
 

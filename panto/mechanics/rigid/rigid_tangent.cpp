@@ -235,7 +235,7 @@ void RigidWorkspace<S>::tangent_theta(const Point& x, const Blocks& blocks, Tang
       theta[i] = Dual(params_.values(static_cast<Eigen::Index>(i)));
     for (int k = 0; k < count; ++k)
       theta[static_cast<size_t>(blocks.theta[static_cast<size_t>(base + k)])].v[k] = 1;
-    const auto constants = bake<S, Dual>(model_, std::span<const Dual>(theta));
+    const auto constants = bake<S, Dual>(model_, std::span<const Dual>(theta), &shapes_);
     sweep(constants, x);
     const auto scatter = [&](const std::vector<Dual>& from, int rows, Eigen::MatrixXd& to) {
       for (int i = 0; i < rows; ++i)
@@ -316,6 +316,7 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
                                   .rate;
       for (int l = 0; l < count; ++l) out.phi_dot(i, base + l) = rate.v[l];
     }
+    if (ny > 0) d.eq.kin.show(c_);
     for (Eigen::Index i = 0; i < ny; ++i) {
       const Dual value = d.eq.output(c_, p, outputs[static_cast<size_t>(i)]);
       for (int l = 0; l < count; ++l) out.y(i, base + l) = value.v[l];

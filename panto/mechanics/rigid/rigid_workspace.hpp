@@ -42,6 +42,7 @@ class RigidWorkspace final : public Workspace {
   void body_poses(View q, std::vector<FramePose>& out) override;
   void node_motion(View q, View v, MutableView u, MutableView u_dot) override;
   double reduction_drift(View q) override;
+  [[nodiscard]] bool renew_reduction(MutableView q, MutableView v, double& jump) override;
 
   void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
 
@@ -111,10 +112,11 @@ class RigidWorkspace final : public Workspace {
 
   Structure structure_;
   Params params_;
+  Eigen::MatrixXd shapes_;  // interior modes of a reduced model
   Constants<S, double> c_;
   Equations<S, double> eq_;
   TreeMass<S> mass_;
-  std::unique_ptr<erls::ReducedState<double>> node_scratch_;  // of project_node()
+  std::unique_ptr<erls::ReducedForce<double>> node_scratch_;  // of project_node()
   RowMatrix g_;
   std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
   StagedLU lu_, old_lu_;
