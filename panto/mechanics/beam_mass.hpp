@@ -32,8 +32,11 @@ class BeamMass {
     if (!full_) return;
     const int n = static_cast<int>(elastic_), rows = lanes::padded(n);
     full_factor_.resize(static_cast<size_t>(n * rows));
-    pivots_.resize(2 * elastic_);
+    pivots_.resize(3 * elastic_);
     right_.resize(static_cast<size_t>(rows), 0.0);
+    ld_ = lanes::padded(model.nv);
+    joint_columns_.resize(joints_ * static_cast<size_t>(ld_));
+    product_.resize(static_cast<size_t>(ld_));
   }
 
   // Other constants: the part of ANCF beams anew, which no pose changes.
@@ -60,12 +63,17 @@ class BeamMass {
       inertia_turns_ = inertia_turns_ || c.ancf.nodes[i].inertia != 0;
     }
     factored_ = false;
+    if (reduced_.active()) reduced_.bake(c.reduced);
   }
 
   // Composite: mass, moment and inertia about the body's origin, world axes.
   template <class Composite>
   void evaluate(const Kinematics<Planar, double>& kin, const Constants<Planar, double>& c,
                 Composite* composite) noexcept {
+    if (full_) {
+      reduced_.evaluate(kin, c, composite);
+      return;
+    }
     for (double& e : coupling_) e = 0;
     std::copy(constant_.begin(), constant_.end(), block_.begin());
     if (inertia_turns_) turning_inertia(kin, c);
@@ -122,14 +130,61 @@ class BeamMass {
     }
   }
 
+  // All elastic coordinates are those of reduced links: M is dense, and kept by columns of the joints and of the block below the diagonal.
+  [[nodiscard]] bool full() const noexcept { return full_; }
+  // With the joints' own block, by add(columns, ld) on the lower triangle.
+  template <class Add>
+  void complete(const Add& add) noexcept {
+    const int n = static_cast<int>(joints_);
+    double* columns = joint_columns_.data();
+    for (int j = 0; j < n; ++j) lanes::copy(reduced_.column(j), columns + j * ld_, ld_);
+    add(columns, ld_);
+    for (int j = 1; j < n; ++j)
+      for (int i = 0; i < j; ++i) columns[j * ld_ + i] = columns[i * ld_ + j];
+  }
+  // y = M x, all of it; still: elastic entries of x are zero.
+  void multiply_full(const double* x, double* y, bool still) noexcept {
+    const int n = static_cast<int>(joints_), ne = static_cast<int>(elastic_);
+    double* sum = product_.data();
+    lanes::clear(sum, ld_);
+    lanes::add_product(joint_columns_.data(), ld_, ld_, n, x, sum);
+    for (int i = 0; i < n + ne; ++i) y[i] = sum[i];
+    if (still) return;
+    const double* u = x + n;
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < ne; ++k)
+        y[j] += joint_columns_[static_cast<size_t>(j * ld_ + n + k)] * u[k];
+    for (int j = 0; j < ne; ++j)
+      for (int i = j; i < ne; ++i) {
+        const double e = reduced_(n + i, n + j);
+        y[n + i] += e * u[j];
+        if (i != j) y[n + j] += e * u[i];
+      }
+  }
+  // Entries of the block of the elastic coordinates, i ≥ j, and its columns from row `joints` on.
+  [[nodiscard]] const double* block_column(int j) const noexcept {
+    return reduced_.column(static_cast<int>(joints_) + j) + joints_;
+  }
+  // Coupling and turning as other models have them.
+  void spill() noexcept {
+    if (!full_) return;
+    const int n = static_cast<int>(joints_);
+    for (int j = 0; j < n; ++j) {
+      const double* column = reduced_.column(j);
+      for (int i = 0; i < static_cast<int>(elastic_); ++i)
+        coupling_[static_cast<size_t>(i * n + j)] = column[n + i];
+      for (int i = j; i < n; ++i)
+        turning_[static_cast<size_t>(i * n + j)] = turning_[static_cast<size_t>(j * n + i)] =
+            column[i];
+    }
+  }
+
   // Block of the displacements: its factor, false where it is not positive definite; x <- its inverse times x.
   [[nodiscard]] bool factorise(double tolerance) noexcept {
     if (full_) {
       const int n = static_cast<int>(elastic_), rows = lanes::padded(n);
-      for (int j = 0; j < n; ++j) {
-        const double* from = reduced_.column(static_cast<int>(joints_) + j) + joints_;
-        lanes::combine(1, from, 0, from, full_factor_.data() + j * rows, rows);
-      }
+      for (int j = 0; j < n; ++j)
+        lanes::copy(block_column(j), full_factor_.data() + j * rows, rows);
       return lanes::factor(full_factor_.data(), n, rows, tolerance, pivots_.data());
     }
     if (factored_) return true;
@@ -159,6 +214,13 @@ class BeamMass {
 
   void dense(Eigen::MatrixXd& m) const {
     const auto n = static_cast<Eigen::Index>(joints_);
+    if (full_) {
+      for (Eigen::Index j = 0; j < n; ++j)
+        for (Eigen::Index i = 0; i < m.rows(); ++i)
+          m(i, j) = m(j, i) = joint_columns_[static_cast<size_t>(j * ld_ + i)];
+      place_block(n, m);
+      return;
+    }
     for (size_t k = 0; k < elastic_; ++k) {
       const auto row = n + static_cast<Eigen::Index>(k);
       for (size_t j = 0; j < joints_; ++j)
@@ -177,6 +239,13 @@ class BeamMass {
   }
   // The block of the displacements in a matrix that is zero there, from row and column `first`.
   void place_block(Eigen::Index first, Eigen::MatrixXd& m) const noexcept {
+    if (full_) {
+      const auto n = static_cast<int>(elastic_);
+      for (int j = 0; j < n; ++j)
+        for (int i = j; i < n; ++i)
+          m(first + i, first + j) = m(first + j, first + i) = block_column(j)[i];
+      return;
+    }
     for (size_t k = 0; k < block_.size(); ++k) {
       const auto [i, j] = pattern_[k];
       m(first + i, first + j) = m(first + j, first + i) = block_[k];
@@ -256,20 +325,6 @@ class BeamMass {
     }
   }
   void take_reduced() noexcept {
-    if (full_) {
-      const int n = static_cast<int>(joints_);
-      double* block = block_.data();
-      for (const auto& [i, j] : pattern_) *block++ = reduced_.column(n + j)[n + i];
-      for (int j = 0; j < n; ++j) {
-        const double* column = reduced_.column(j);
-        for (int i = 0; i < static_cast<int>(elastic_); ++i)
-          coupling_[static_cast<size_t>(i * n + j)] = column[n + i];
-        for (int i = j; i < n; ++i)
-          turning_[static_cast<size_t>(i * n + j)] = turning_[static_cast<size_t>(j * n + i)] =
-              column[i];
-      }
-      return;
-    }
     const auto reduced = [this](size_t i) { return reduced_row_[i] >= 0; };
     for (size_t k = 0; k < block_.size(); ++k) {
       const auto i = static_cast<size_t>(pattern_[k].first),
@@ -352,7 +407,9 @@ class BeamMass {
   std::vector<double> turning_;
   // All elastic coordinates are those of reduced_, in its order: their block is dense.
   bool full_ = true;
-  std::vector<double> full_factor_, pivots_, right_;
+  std::vector<double> full_factor_, pivots_, right_, product_;
+  int ld_ = 0;
+  std::vector<double> joint_columns_;  // ld_ apart
 };
 
 }  // namespace panto::rigid

@@ -1,7 +1,9 @@
 // What is kept of the motion of the links of a reduced model (RER-4), and products with their padded matrices.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
+#include <vector>
 
 #include "panto/model/beam_links.hpp"
 
@@ -74,8 +76,9 @@ struct ReducedState {
   std::vector<LinkState<T>> links;
   std::vector<T> work, product;
   std::vector<int> node_link;
-  // Nodes that rows, forces and actuators look at, and those that outputs do; of the latter what of their motion is up to date.
-  std::vector<int> used, shown;
+  // Nodes whose place rows, forces and actuators look at, those whose speed and acceleration they do, and all that any channel does; of these what of
+  // their motion is up to date.
+  std::vector<int> used, moved, accelerated, shown;
   bool shown_place = false, shown_rate = false, shown_second = false;
 };
 

@@ -142,11 +142,13 @@ struct Kinematics {
 
   // Nodes whose motion channels look at: of places that follow them, of curvature and strain.
   void find_used_nodes(const Model& m) {
-    std::vector<char> used(m.nodes.size(), 0);  // 1: by the equations, 2: by outputs alone
+    // By outputs alone, by actuators (place), by forces (speed), by rows (acceleration).
+    enum : char { kNot, kShown, kPlaced, kMoved, kAccelerated };
+    std::vector<char> used(m.nodes.size(), kNot);
     const auto use = [&](const Channel& c, char by) {
       const auto mark = [&](int n) {
-        if (n >= 0 && n < static_cast<int>(used.size()) && used[static_cast<size_t>(n)] != 1)
-          used[static_cast<size_t>(n)] = by;
+        if (n >= 0 && n < static_cast<int>(used.size()))
+          used[static_cast<size_t>(n)] = std::max(used[static_cast<size_t>(n)], by);
       };
       for (const int f : {c.frame_a, c.frame_b})
         if (f >= 0) mark(m.frames[static_cast<size_t>(f)].node);
@@ -155,25 +157,28 @@ struct Kinematics {
       mark(m.elements[static_cast<size_t>(c.element)].node);
       mark(m.elements[static_cast<size_t>(c.element)].node + 1);
     };
-    for (const ConstraintRow& e : m.rows) use(e.channel, 1);
-    for (const ForceElement& e : m.forces) use(e.channel, 1);
-    for (const Actuator& e : m.actuators) use(e.channel, 1);
-    for (const Output& e : m.outputs) use(e.channel, 2);
-    for (const Condition& e : m.initial) use(e.channel, 2);
+    for (const ConstraintRow& e : m.rows) use(e.channel, kAccelerated);
+    for (const ForceElement& e : m.forces) use(e.channel, kMoved);
+    for (const Actuator& e : m.actuators) use(e.channel, kPlaced);
+    for (const Output& e : m.outputs) use(e.channel, kShown);
+    for (const Condition& e : m.initial) use(e.channel, kShown);
     for (size_t i = 0; i < used.size(); ++i) {
-      if (used[i] == 1) reduced.used.push_back(static_cast<int>(i));
-      if (used[i] == 2) reduced.shown.push_back(static_cast<int>(i));
+      const auto node_index = static_cast<int>(i);
+      if (used[i] >= kPlaced) reduced.used.push_back(node_index);
+      if (used[i] >= kMoved) reduced.moved.push_back(node_index);
+      if (used[i] >= kAccelerated) reduced.accelerated.push_back(node_index);
+      if (used[i] != kNot) reduced.shown.push_back(node_index);
     }
     for (const int f : channel_frames)
       if (const int n = m.frames[static_cast<size_t>(f)].node;
-          n >= 0 && n < static_cast<int>(used.size()) && used[static_cast<size_t>(n)] == 2)
+          n >= 0 && n < static_cast<int>(used.size()) && used[static_cast<size_t>(n)] == kShown)
         shown_frames.push_back(f);
     std::erase_if(channel_frames, [&](int f) {
       return std::find(shown_frames.begin(), shown_frames.end(), f) != shown_frames.end();
     });
   }
 
-  // Brings the nodes and frames of reduced models up to date that outputs alone look at.
+  // Brings the nodes and frames of reduced models up to date that outputs look at.
   template <class P>
   void show(const Constants<S, P>& c) {
     if constexpr (S::kPlanar) {
@@ -326,7 +331,7 @@ struct Kinematics {
       if (reduced.layout.active) {
         erls::move_links(c.reduced, speeds, body, reduced);
         reduced.shown_rate = reduced.shown_second = false;
-        for (const int i : reduced.used)
+        for (const int i : reduced.moved)
           erls::move_node(*model, c.reduced, reduced, i, body, node[static_cast<size_t>(i)]);
       } else if (!node.empty()) {
         erls::move_nodes(*model, speeds, body, node);
@@ -373,7 +378,7 @@ struct Kinematics {
       if (reduced.layout.active) {
         erls::accelerate_links(c.reduced, acc, body, reduced);
         reduced.shown_second = false;
-        for (const int i : reduced.used)
+        for (const int i : reduced.accelerated)
           erls::accelerate_node(*model, c.reduced, reduced, i, body, node[static_cast<size_t>(i)]);
       } else if (!node.empty()) {
         erls::accelerate_nodes(*model, acc, body);

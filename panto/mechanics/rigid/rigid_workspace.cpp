@@ -95,6 +95,12 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   if (displacements_move_ && nv <= kDenseSpeeds) basis_.resize(nv * nv);
   reduced_.resize(moving * moving);
   reduced_force_.resize(nv);
+  if (mass_.beams() && mass_.beams()->full()) {
+    const auto padded = static_cast<size_t>(lanes::padded(model.nv));
+    full_.resize(padded * padded);
+    full_right_.resize(padded);
+    full_pivots_.resize(3 * nv);
+  }
   if (model.reduction.active())
     node_scratch_ = std::make_unique<erls::ReducedForce<double>>(eq_.kin.reduced.layout);
   set_parameters(params);
@@ -224,6 +230,7 @@ template <class S>
 void RigidWorkspace<S>::power(const Point& x, double& entering, double& taken) {
   const Arguments<double> p = arguments(x);
   eq_.evaluate(c_, p);
+  eq_.kin.show(c_);
   eq_.power(c_, p, entering, taken);
 }
 
@@ -232,6 +239,7 @@ void RigidWorkspace<S>::last_power(View u, View lambda, double& entering, double
   Arguments<double> p;
   p.u = u.empty() ? nullptr : u.data();
   p.lambda = lambda.empty() ? nullptr : lambda.data();
+  eq_.kin.show(c_);
   eq_.power(c_, p, entering, taken);
 }
 
@@ -801,6 +809,7 @@ bool RigidWorkspace<S>::saddle_accelerations(double* a) noexcept {
       f(static_cast<Index>(g_.column[k]), g_.value[k]);
   };
   if (!mass_known_) {
+    beams.spill();
     if (!beams.factorise(kMassless)) return false;
     saddle_.setZero();
     mass_.place_joints(saddle_);
@@ -875,6 +884,7 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
   for (size_t i = 0; i < rank; ++i) a[columns[i]] = right[i];
   mass_.multiply(a, force, beams != nullptr);
   for (size_t i = 0; i < nv; ++i) force[i] += bias[i];
+  if (beams && beams->full()) return full_accelerations(a);
   if (!mass_known_) {
     if (beams && !beams->factorise(kMassless)) return false;
     // R, M R and RᵀMR; of the displacements' part of M R, B, comes M_uu⁻¹ B in R.
@@ -934,6 +944,62 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
     for (size_t k = 0; k < nj; ++k) a[k] += column[k] * z_force[i];
     for (size_t k = nj; k < nv; ++k) a[k] -= column[k] * z_force[i];
   }
+  return true;
+}
+
+// Where M of the elastic coordinates is dense: RᵀMR over (independent joints, elastic coordinates), all at once. force_ is M c + bias, c in a.
+template <class S>
+bool RigidWorkspace<S>::full_accelerations(double* a) noexcept {
+  const auto ne = static_cast<int>(model_.elastic.size()), nv = model_.nv, nj = nv - ne,
+             nz = static_cast<int>(lu_.free_columns(2).size()) - ne, rank = lu_.rank(2),
+             n = nz + ne, ld = lanes::padded(n);
+  const int *columns = lu_.pivot_columns().data(), *free = lu_.free_columns(2).data(),
+            *entry = free_entry_.data();
+  const BeamMass& beams = *mass_.beams();
+  double *right = right_.data(), *force = force_.data(), *system = full_.data(),
+         *solution = full_right_.data();
+  const double* g = g_.value.data();
+  if (!mass_known_) {
+    for (int z = 0; z < nz; ++z) {
+      double *column = &basis_[static_cast<size_t>(z * nv)],
+             *product = &mass_basis_[static_cast<size_t>(z * nv)], *to = system + z * ld;
+      for (int i = 0; i < nv; ++i) column[i] = 0;
+      column[free[z]] = 1;
+      for (int i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
+      lu_.solve(2, right);
+      for (int i = 0; i < rank; ++i) column[columns[i]] = right[i];
+      mass_.multiply(column, product, true);
+      lanes::clear(to, ld);
+      for (int y = 0; y <= z; ++y) {
+        const double* other = &basis_[static_cast<size_t>(y * nv)];
+        double sum = 0;
+        for (int i = 0; i < nj; ++i) sum += other[i] * product[i];
+        system[y * ld + z] = sum;
+      }
+      for (int i = 0; i < ne; ++i) to[nz + i] = product[nj + i];
+    }
+    for (int j = 0; j < ne; ++j) {
+      const double* from = beams.block_column(j);
+      double* to = system + (nz + j) * ld;
+      lanes::clear(to, ld);
+      for (int i = j; i < ne; ++i) to[nz + i] = from[i];
+    }
+    if (!lanes::factor(system, n, ld, kMassless, full_pivots_.data())) return false;
+  }
+  for (int z = 0; z < nz; ++z) {
+    const double* column = &basis_[static_cast<size_t>(z * nv)];
+    double sum = 0;
+    for (int i = 0; i < nj; ++i) sum -= column[i] * force[i];
+    solution[z] = sum;
+  }
+  for (int i = 0; i < ne; ++i) solution[nz + i] = -force[nj + i];
+  for (int i = n; i < ld; ++i) solution[i] = 0;
+  lanes::solve(system, n, ld, full_pivots_.data(), solution);
+  for (int z = 0; z < nz; ++z) {
+    const double* column = &basis_[static_cast<size_t>(z * nv)];
+    for (int i = 0; i < nj; ++i) a[i] += column[i] * solution[z];
+  }
+  for (int i = 0; i < ne; ++i) a[nj + i] = solution[nz + i];
   return true;
 }
 

@@ -86,6 +86,7 @@ class RigidWorkspace final : public Workspace {
 
  private:
   bool reduced_accelerations(double* a) noexcept;  // false: reduced mass matrix not definite
+  bool full_accelerations(double* a) noexcept;     // the same, all coordinates at once
   bool saddle_accelerations(double* a) noexcept;   // false: singular
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
@@ -135,6 +136,7 @@ class RigidWorkspace final : public Workspace {
 
   std::vector<double> row_, target_rate_, zero_, bias_, particular_, force_, right_, added_;
   std::vector<double> basis_, mass_basis_, reduced_, reduced_force_;  // R and M R by columns, RᵀMR
+  std::vector<double> full_, full_right_, full_pivots_;               // of full_accelerations()
   Eigen::MatrixXd elastic_columns_, saddle_;                          // of saddle_accelerations()
   Eigen::VectorXd saddle_right_, saddle_solution_;
   Eigen::PartialPivLU<Eigen::MatrixXd> saddle_lu_;
