@@ -80,15 +80,16 @@ TEST_P(ReducedSwitch, IsAContinuousMotionOfAllNodesWhereAllModesAreKept) {
 INSTANTIATE_TEST_SUITE_P(Cases, ReducedSwitch,
                          testing::Values("manipulator", "welded", "gravity", "branches"));
 
-// The manipulator swings its first links out and back by torques, 1.2 rad and more.
+// The manipulator opens its parallelogram by more than a radian and turns the last link by more than two.
 std::string swinging() {
   std::string text = test::reduced_text("manipulator");
   const auto input = [&](const std::string& motor, const std::string& signal) {
     const std::string head = "name = \"" + motor + "\"\ntype = \"torque\"\n";
     text.replace(text.find(head), head.size(), head + "input = \"" + signal + "\"\n");
   };
-  input("motor1", "14*sin(2*pi*t/0.8)");
-  input("motor2", "-20*sin(2*pi*t/0.8)");
+  input("motor1", "-14*sin(2*pi*t/0.8)");
+  input("motor2", "15*sin(2*pi*t/0.8)");
+  input("motor5", "0.25*sin(2*pi*t/0.8)");
   return text;
 }
 Run simulated(const Model& model, double until, double limit) {
@@ -108,14 +109,14 @@ const std::vector<double>& series(const Run& run, const std::string& coordinate)
 
 TEST(ReducedSwitching, FollowsTheFullMechanismWhereTheFirstModesHaveLeftTheirRegion) {
   ReducedCase c(swinging(), 0);
-  const Run full = simulated(*c.full, 0.8, 0), anew = simulated(*c.model, 0.8, 0.02),
+  const Run full = simulated(*c.full, 0.8, 0), anew = simulated(*c.model, 0.8, 0.005),
             once = simulated(*c.model, 0.8, 0);
   EXPECT_EQ(once.stats.references, 0);
   EXPECT_GE(anew.stats.references, 2);
   EXPECT_LE(anew.stats.references, 40);  // the links must move on before the next time
   EXPECT_LT(anew.stats.reference_jump, 1e-4);
   const auto& q1 = series(full, "q1");
-  EXPECT_GT(*std::max_element(q1.begin(), q1.end()) - q1.front(), 1.0);
+  EXPECT_LT(q1.back() - q1.front(), -0.6);
   for (const std::string name : {"q1", "q2", "EF.n2.ux", "EF.n2.uy", "BC.n3.ux", "BC.n3.uy"}) {
     const auto &truth = series(full, name), &other = series(anew, name);
     double error = 0, size = 0;

@@ -24,19 +24,12 @@ void reduced_inertia_forces(Kinematics<Planar, T>& kin, const Constants<Planar, 
     const Vec2<T> ag{b.a.x - c.gravity.x, b.a.y - c.gravity.y};
     const T bx = b.R.c * ag.x + b.R.s * ag.y, by = b.R.c * ag.y - b.R.s * ag.x;
     const T w2 = b.w * b.w, two_w = 2.0 * b.w, minus_w2 = -w2;
-    T *f = s.force.link[k].data(), *ga = s.work.data(), *ma = s.product.data();
-    const T *a = l.a.data(), *a_dot = l.a_dot.data(), *a_ddot = l.a_ddot.data();
+    T* f = s.force.link[k].data();
+    const T *a_dot = l.a_dot.data(), *a_ddot = l.a_ddot.data(), *ga = l.spin.data(),
+            *ma = l.swing.data();
     const int n = m.n, ld = m.ld;
-    // ga = h + G a, ma = s1 + M_t a, f = G ȧ
-    for (int i = 0; i < ld; ++i) {
-      ga[i] = T(m.h[static_cast<size_t>(i)]);
-      ma[i] = T(m.s1[static_cast<size_t>(i)]);
-    }
     detail::set_zero(f, ld);
-    detail::add_product(m.G, ld, n, n, a, ga);
-    detail::add_product(m.Mt, ld, n, n, a, ma);
     detail::add_product(m.G, ld, n, n, a_dot, f);
-    const T turn_inertia = m.inertia + detail::sum_of(m.s1, l.a) + detail::scalar(ma, a, ld);
     T torque = detail::scalar(ga, a_ddot, ld) + two_w * detail::scalar(ma, a_dot, ld);
     if constexpr (std::is_same_v<T, double> && std::is_same_v<P, double>) {
       lanes::combine(two_w, f, b.al, ga, f, ld);
@@ -50,13 +43,12 @@ void reduced_inertia_forces(Kinematics<Planar, T>& kin, const Constants<Planar, 
       }
     }
     detail::add_product(m.M, ld, n, n, a_ddot, f);
-    const T sxa = detail::sum_of(m.Sx, l.a), sya = detail::sum_of(m.Sy, l.a),
-            sxd = detail::sum_of(m.Sx, l.a_dot), syd = detail::sum_of(m.Sy, l.a_dot),
+    const T sxd = detail::sum_of(m.Sx, l.a_dot), syd = detail::sum_of(m.Sy, l.a_dot),
             sxdd = detail::sum_of(m.Sx, l.a_ddot), sydd = detail::sum_of(m.Sy, l.a_ddot);
-    const T ox = m.moment + sxa;
+    const T &ox = l.moment.x, &sya = l.moment.y;
     const T fx = m.mass * bx - b.al * sya + sxdd - two_w * syd - w2 * ox;
     const T fy = m.mass * by + b.al * ox + sydd + two_w * sxd - w2 * sya;
-    torque += ox * by - sya * bx + b.al * turn_inertia;
+    torque += ox * by - sya * bx + b.al * l.inertia;
     Wrench<Planar, T>& to = wrench[static_cast<size_t>(s.layout.links[k].body)];
     to.f += rotate(b.R, Vec2<T>{fx, fy});
     to.n += torque;
@@ -188,13 +180,12 @@ T reduced_kinetic_energy(const Kinematics<Planar, T>& kin, const Constants<Plana
     const LinkState<T>& l = s.links[k];
     const auto& b = kin.body[static_cast<size_t>(s.layout.links[k].body)];
     const T vx = b.R.c * b.v.x + b.R.s * b.v.y, vy = b.R.c * b.v.y - b.R.s * b.v.x;
-    const T ox = m.moment + detail::sum_of(m.Sx, l.a), oy = detail::sum_of(m.Sy, l.a);
+    const T &ox = l.moment.x, &oy = l.moment.y;
     const T px = detail::sum_of(m.Sx, l.a_dot), py = detail::sum_of(m.Sy, l.a_dot);
-    const T inertia = m.inertia + 2.0 * detail::sum_of(m.s1, l.a) +
-                      detail::quadratic(m.Mt, m.ld, m.n, l.a, l.a),
-            mixed = detail::sum_of(m.h, l.a_dot) + detail::quadratic(m.G, m.ld, m.n, l.a_dot, l.a);
+    T mixed(0.0);
+    for (size_t i = 0; i < l.spin.size(); ++i) mixed += l.spin[i] * l.a_dot[i];
     sum += 0.5 * m.mass * (vx * vx + vy * vy) + vx * (px - b.w * oy) + vy * (py + b.w * ox) +
-           0.5 * (b.w * b.w) * inertia + b.w * mixed +
+           0.5 * (b.w * b.w) * l.inertia + b.w * mixed +
            0.5 * detail::quadratic(m.M, m.ld, m.n, l.a_dot, l.a_dot);
   }
   return sum;
@@ -210,8 +201,7 @@ T reduced_potential_energy(const Kinematics<Planar, T>& kin, const Constants<Pla
     const LinkState<T>& l = s.links[k];
     const auto& b = kin.body[static_cast<size_t>(s.layout.links[k].body)];
     sum += 0.5 * detail::quadratic(m.K, m.ld, m.n, l.a, l.a);
-    const Vec2<T> centre =
-        rotate(b.R, Vec2<T>{m.moment + detail::sum_of(m.Sx, l.a), detail::sum_of(m.Sy, l.a)});
+    const Vec2<T> centre = rotate(b.R, l.moment);
     sum -= m.mass * dot(b.p, c.gravity) + dot(centre, c.gravity);
   }
   return sum;

@@ -21,6 +21,7 @@ class ReducedMass {
     z_.assign(static_cast<size_t>(stride_ * (ld_ + followers_)) + lanes::kWidth, 0.0);
     w_.assign(static_cast<size_t>(ld_ * followers_), 0.0);
     y_ = w_;
+    p_.assign(static_cast<size_t>(ld_ * ld_), 0.0);
     size_t most = 1;
     for (const LinkLayout& l : layout_.links)
       most = std::max(most, static_cast<size_t>(lanes::padded(l.n)));
@@ -187,19 +188,16 @@ class ReducedMass {
       t[p] = a[p + 1];
       t[p + 1] = -a[p];
     }
-    lanes::copy(m.h.data(), h, ld);
-    lanes::add_product(m.G.data(), ld, ld, n, a, h);
-    double inertia = m.inertia + 2 * lanes::dot(m.s1.data(), a, ld) + lanes::dot(h, t, ld);
-    lanes::clear(column, ld);
-    lanes::add_product(m.Mt.data(), ld, ld, n, a, column);
-    inertia += lanes::dot(column, a, ld);
+    const LinkState<double>& s = kin.reduced.links[index];
+    lanes::copy(s.spin.data(), h, ld);
+    double inertia = s.inertia + lanes::dot(h, t, ld);
     lanes::add_product(m.M.data(), ld, ld, n, t, h);
     inertia += lanes::dot(h, t, ld);
     const double *sx = m.Sx.data(), *sy = m.Sy.data();
     Composite& o = composite[l.body - 1];
     o.mass += m.mass;
-    o.moment += rotate(b.R, Vec2<double>{m.moment + lanes::dot(sx, a, ld) + lanes::dot(sy, t, ld),
-                                         lanes::dot(sy, a, ld) - lanes::dot(sx, t, ld)});
+    o.moment += rotate(
+        b.R, Vec2<double>{s.moment.x + lanes::dot(sy, t, ld), s.moment.y - lanes::dot(sx, t, ld)});
     o.inertia += inertia;
     // Momentum of a per speed of a joint on the way to the ground, ground axes.
     const int *base = own.base.data(), *step = own.step.data();
@@ -281,7 +279,7 @@ class ReducedMass {
     }
   }
 
-  // Z += W Yᵀ + Y Wᵀ, Y = Z_zf + ½ W Z_ff, over (joints, masters, amplitudes), rows from the diagonal on.
+  // Z += W Yᵀ + Y Wᵀ, Y = Z_zf + ½ W Z_ff, over (joints, masters, amplitudes).
   void substitute() noexcept {
     double *y = y_.data(), *z = z_.data();
     const double* w = w_.data();
@@ -296,18 +294,24 @@ class ReducedMass {
         lanes::combine(1, from, 0.5, to, to, ld);
       }
     }
+    // P = Y Wᵀ, column by column, then the lower triangle of P + Pᵀ.
+    double* p = p_.data();
     for (int j = 0; j < rows_; ++j) {
-      const int top = j / lanes::kWidth * lanes::kWidth;
-      double* to = z + j * stride_ + top;
-      lanes::add_product(y + top, ld - top, ld, followers_, w + j, to, ld);
-      lanes::add_product(w + top, ld - top, ld, followers_, y + j, to, ld);
+      double* to = p + j * ld;
+      lanes::clear(to, ld);
+      lanes::add_product(y, ld, ld, followers_, w + j, to, ld);
+    }
+    for (int j = 0; j < rows_; ++j) {
+      double* to = z + j * stride_;
+      const double *from = p + j * ld, *across = p + j;
+      for (int i = j; i < rows_; ++i) to[i] += from[i] + across[i * ld];
     }
   }
 
   ReducedLayout layout_;
   // Places in a column: joints, masters, from first_mode_ amplitudes, from ld_ followers.
   int rows_ = 0, ld_ = 0, stride_ = 0, first_mode_ = 0, followers_ = 0;
-  std::vector<double> z_, w_, y_, h_, t_, column_, turned_;
+  std::vector<double> z_, w_, y_, p_, h_, t_, column_, turned_;
   std::vector<Link> links_;
   std::vector<int> modal_;       // slave component -> follower of its modal part
   std::vector<int> joint_body_;  // per speed

@@ -206,6 +206,15 @@ void place_links(const ReducedConstants<P>& c, const T* q, int shift, const std:
       a[f.at] = p.x;
       a[f.at + 1] = p.y;
     }
+    T *spin = link.spin.data(), *swing = link.swing.data();
+    for (int i = 0; i < m.ld; ++i) {
+      spin[i] = T(m.h[static_cast<size_t>(i)]);
+      swing[i] = T(m.s1[static_cast<size_t>(i)]);
+    }
+    detail::add_product(m.G, m.ld, m.n, m.n, a, spin);
+    detail::add_product(m.Mt, m.ld, m.n, m.n, a, swing);
+    link.inertia = m.inertia + detail::sum_of(m.s1, link.a) + detail::scalar(swing, a, m.ld);
+    link.moment = {m.moment + detail::sum_of(m.Sx, link.a), detail::sum_of(m.Sy, link.a)};
     if (l.cluster < 0) continue;
     // R (Ĵ k x − k Ĵ x): what a turn of the link does to the static forces.
     T *pull = link.pull.data(), *turned = s.work.data(), *product = s.product.data();

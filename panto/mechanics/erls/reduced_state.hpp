@@ -12,9 +12,12 @@ namespace panto::erls {
 template <class T>
 struct LinkState {
   std::vector<T> a, a_dot, a_ddot;  // padded n
-  std::vector<T> pull;              // k x, padded nx
-  std::vector<T> turning;           // of slaves: force per turn of the link, ground axes
-  std::vector<Rot2<T>> relative;    // per foreign pair: the owner's axes seen from the link
+  std::vector<T> spin, swing;  // h + G a, s1 + M_t a: momentum per ω, centrifugal force per ω²
+  T inertia{0.0};              // about the origin of the link, of a
+  Vec2<T> moment{};            // first moment, link axes
+  std::vector<T> pull;         // k x, padded nx
+  std::vector<T> turning;      // of slaves: force per turn of the link, ground axes
+  std::vector<Rot2<T>> relative;  // per foreign pair: the owner's axes seen from the link
 };
 
 // Forces on a of all links, on the inputs (ground axes) and on the links' angles at fixed a.
@@ -53,7 +56,8 @@ struct ReducedState {
       LinkState<T> s;
       const auto na = static_cast<size_t>(lanes::padded(l.n)),
                  nx = static_cast<size_t>(lanes::padded(l.nx));
-      for (std::vector<T>* v : {&s.a, &s.a_dot, &s.a_ddot}) v->resize(na, T(0.0));
+      for (std::vector<T>* v : {&s.a, &s.a_dot, &s.a_ddot, &s.spin, &s.swing})
+        v->resize(na, T(0.0));
       for (std::vector<T>* v : {&s.pull, &s.turning}) v->resize(nx, T(0.0));
       s.relative.resize(l.foreign.size());
       most = std::max(most, na);
