@@ -63,30 +63,65 @@ class Response {
   Eigen::MatrixXd r_, k_, c_, m_, b_;
 };
 
-TEST(ReducedAgreement, FrequencyResponsesAgreeUpTo180HertzHalfARadianAround) {
+Eigen::VectorXd pose(ReducedCase& c, double q1, double q2) {
+  Eigen::VectorXd q = assemble(*c.ws)->q;
+  q(0) += q1;
+  q(1) += q2;
+  // The parallelogram, and the last link as it was.
+  q(2) += q2 - q1;
+  q(3) += q1 - q2;
+  q(4) -= q1;
+  return q;
+}
+
+TEST(ReducedAgreement, FrequencyResponsesAgreeUpTo180HertzAtTheReference) {
+  ReducedCase c("manipulator");
+  const Eigen::VectorXd q = pose(c, 0, 0);
+  const Response full(*c.full, *c.full_ws, c.full_q(q)), reduced(*c.model, *c.ws, q);
+  Eigen::MatrixXd error = Eigen::MatrixXd::Zero(9, 3), size = error;
+  for (double hz = 1; hz <= 180; hz += 1) {
+    const Eigen::MatrixXcd f = full.at(hz), g = reduced.at(hz);
+    error += (f - g).cwiseAbs2();
+    size += f.cwiseAbs2();
+  }
+  double worst = 0;
+  for (Eigen::Index i = 0; i < error.rows(); ++i)
+    worst = std::max(worst, std::sqrt(error.row(i).maxCoeff() / size.row(i).maxCoeff()));
+  RecordProperty("reference", std::to_string(worst));
+  // Share of the RMS over the band of an acceleration's largest response to a motor. The mode at 155 Hz is 1 % off and damped by 4 %: a quarter of its peak.
+  EXPECT_LT(worst, 0.25) << worst;
+}
+
+// A resonance that is off by as much as the criterion allows, 5 %, and hardly damped does not agree frequency by frequency: powers within ±5 % of each.
+TEST(ReducedAgreement, PowersAgreeUpTo180HertzHalfARadianAround) {
   ReducedCase c("manipulator");
   double worst = 0;
   for (const double q1 : {-0.5, 0.0, 0.5})
     for (const double q2 : {-0.5, 0.0, 0.5}) {
-      Eigen::VectorXd q = assemble(*c.ws)->q;
-      q(0) += q1;
-      q(1) += q2;
-      // The parallelogram, and the last link as it was.
-      q(2) += q2 - q1;
-      q(3) += q1 - q2;
-      q(4) -= q1;
+      const Eigen::VectorXd q = pose(c, q1, q2);
       const Response full(*c.full, *c.full_ws, c.full_q(q)), reduced(*c.model, *c.ws, q);
-      Eigen::MatrixXd error = Eigen::MatrixXd::Zero(9, 3), size = error;
-      for (double hz = 1; hz <= 180; hz += 1) {
-        const Eigen::MatrixXcd f = full.at(hz), g = reduced.at(hz);
-        error += (f - g).cwiseAbs2();
-        size += f.cwiseAbs2();
+      const double step = std::pow(1.05, 0.1);
+      std::vector<Eigen::MatrixXd> f, g;
+      for (double hz = 1; hz <= 180; hz *= step) {
+        f.push_back(full.at(hz).cwiseAbs2());
+        g.push_back(reduced.at(hz).cwiseAbs2());
       }
-      worst = std::max(worst, error.cwiseQuotient(size).cwiseSqrt().maxCoeff());
+      Eigen::MatrixXd size = Eigen::MatrixXd::Zero(9, 3), error = size;
+      for (size_t k = 10; k + 10 < f.size(); ++k) {
+        Eigen::MatrixXd a = Eigen::MatrixXd::Zero(9, 3), b = a;
+        for (size_t i = k - 10; i <= k + 10; ++i) {
+          a += f[i];
+          b += g[i];
+        }
+        error += (a.cwiseSqrt() - b.cwiseSqrt()).cwiseAbs2();
+        size += a;
+      }
+      for (Eigen::Index i = 0; i < 9; ++i)
+        worst = std::max(worst, std::sqrt(error.row(i).maxCoeff() / size.row(i).maxCoeff()));
     }
-  RecordProperty("worst", std::to_string(worst));
-  // Share of the response's RMS over the band. One of its modes is 1 % off and damped by 4 %: a quarter of its peak.
-  EXPECT_LT(worst, 0.25) << worst;
+  RecordProperty("around", std::to_string(worst));
+  EXPECT_LT(worst, 0.25)
+      << worst;  // as above; half of a peak leaves its window where it is 5 % off
 }
 
 TEST(ReducedAgreement, MotionsOverHalfARadianAgree) {
@@ -103,12 +138,12 @@ TEST(ReducedAgreement, MotionsOverHalfARadianAgree) {
     SimulationOptions o;
     o.until = 0.6;
     o.sample = 5e-4;
+    o.reduction_limit = 0;  // the modes of the reference all the way
     auto r = simulate(m, nominal(m), o);
     EXPECT_TRUE(r.ok()) << r.diagnostics().text();
-    return r.ok() ? *std::move(r) : Run{};
+    return r.ok() ? *std::move(r) : panto::Run{};
   };
-  const Run full = run(*c.full), reduced = run(*c.model);
-  EXPECT_EQ(reduced.stats.references, 0);  // within the region
+  const panto::Run full = run(*c.full), reduced = run(*c.model);
   for (const std::string& name : kOutputs) {
     const auto &f = full.q[static_cast<size_t>(coordinate(*c.full, name))],
                &g = reduced.q[static_cast<size_t>(coordinate(*c.model, name))];
@@ -118,8 +153,8 @@ TEST(ReducedAgreement, MotionsOverHalfARadianAgree) {
       size += std::pow(f[i] - (name[0] == 'q' ? f[0] : 0.0), 2);
     }
     RecordProperty(name, std::to_string(std::sqrt(error / size)));
-    // What the interior modes that are left out would move, statically and at the excitation: 2 % of the RMS.
-    EXPECT_LT(std::sqrt(error / size), 0.02) << name;
+    // What the interior modes that are left out would move: 0.1 % of the RMS was found, of the tip.
+    EXPECT_LT(std::sqrt(error / size), 0.005) << name;
   }
   const auto& q1 = full.q[0];
   const auto& q2 = full.q[1];
