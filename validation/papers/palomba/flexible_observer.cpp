@@ -178,7 +178,8 @@ Result<Course> observed(const Model& model, const std::string& filter, const Cou
     observer.mechanism().set_inputs(u);
     const Status status = observer.filter().step(kStep, which, readings.y[i]);
     if (status != Status::kOk) {
-      d.error(804, {}, fmt::format("the observer failed at {} s", plant.t[i]));
+      d.error(804, {},
+              fmt::format("the observer failed at {} s: {}", plant.t[i], to_string(status)));
       return d;
     }
     keep();
@@ -275,8 +276,10 @@ Result<std::vector<Row>> fig6() {
   const Result<Course> minute = truth(*p->full, 60, longer);
   if (!minute) return minute.diagnostics();
   const Result<Course> found = observed(*p->reduced, "dekf_exact", *minute, longer);
-  if (!found) return found.diagnostics();
-  errors("EKF, 60 s", *minute, *found, rows);
+  // A minute: the torques leave the links with a mean speed, the last one turns by more than a turn.
+  rows.push_back({"EKF, 60 s: runs to the end", 1, found.ok() ? 1.0 : 0.0, "", 0,
+                  found.ok() ? "" : found.diagnostics().items().front().message});
+  if (found.ok()) errors("EKF, 60 s", *minute, *found, rows);
   return {std::move(rows), {}};
 }
 
