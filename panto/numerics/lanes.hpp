@@ -1,7 +1,7 @@
 // Products and factors of matrices whose columns are padded with zeros to whole groups of four numbers: the processor's vectors without preparation.
 #pragma once
 
-#include <utility>
+#include <cstring>
 
 namespace panto::lanes {
 
@@ -12,29 +12,22 @@ using Four [[gnu::vector_size(kWidth * sizeof(double))]] = double;
 
 namespace detail {
 
-// The same at any address of doubles.
-using Loose
-    [[gnu::vector_size(kWidth * sizeof(double)), gnu::aligned(sizeof(double)), gnu::may_alias]] =
-        double;
-inline const Loose& at(const double* p) noexcept { return *reinterpret_cast<const Loose*>(p); }
-inline Loose& at(double* p) noexcept { return *reinterpret_cast<Loose*>(p); }
-
-// y += m x, a group of rows per B, n columns of m `stride` apart, entries of x `apart`.
-template <int... B>
-inline void add_product(std::integer_sequence<int, B...> /*groups*/, const double* m, int stride,
-                        int n, const double* x, double* y, int apart) noexcept {
-  Four sum[] = {at(y + kWidth * B)...};
+// y += m x, B groups of rows, n columns of m `stride` apart, entries of x `apart`.
+template <int B>
+inline void add_product(const double* m, int stride, int n, const double* x, double* y,
+                        int apart) noexcept {
+  Four sum[B];
+  for (int b = 0; b < B; ++b) std::memcpy(&sum[b], y + kWidth * b, sizeof(Four));
   for (int j = 0; j < n; ++j, m += stride, x += apart) {
     const double e = *x;
     const Four s = {e, e, e, e};
-    ((sum[B] += at(m + kWidth * B) * s), ...);
+    for (int b = 0; b < B; ++b) {
+      Four c;
+      std::memcpy(&c, m + kWidth * b, sizeof(Four));
+      sum[b] += c * s;
+    }
   }
-  ((at(y + kWidth * B) = sum[B]), ...);
-}
-template <int Groups>
-inline void add_product(const double* m, int stride, int n, const double* x, double* y,
-                        int apart) noexcept {
-  add_product(std::make_integer_sequence<int, Groups>(), m, stride, n, x, y, apart);
+  for (int b = 0; b < B; ++b) std::memcpy(y + kWidth * b, &sum[b], sizeof(Four));
 }
 
 }  // namespace detail
@@ -66,7 +59,11 @@ inline void add_product(const double* m, int rows, int stride, int n, const doub
 inline void add(double s, const double* x, double* y, int rows) noexcept {
   const Four factor = {s, s, s, s};
   for (int i = 0; i < rows; i += kWidth) {
-    detail::at(y + i) += factor * detail::at(x + i);
+    Four a, b;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, y + i, sizeof(Four));
+    b += factor * a;
+    std::memcpy(y + i, &b, sizeof(Four));
   }
 }
 
@@ -75,7 +72,11 @@ inline void combine(double s, const double* x, double t, const double* z, double
                     int rows) noexcept {
   const Four f = {s, s, s, s}, g = {t, t, t, t};
   for (int i = 0; i < rows; i += kWidth) {
-    detail::at(y + i) = f * detail::at(x + i) + g * detail::at(z + i);
+    Four a, b;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, z + i, sizeof(Four));
+    b = f * a + g * b;
+    std::memcpy(y + i, &b, sizeof(Four));
   }
 }
 
@@ -84,20 +85,30 @@ inline void combine(double s, const double* x, double t, const double* z, double
                     double* y, int rows) noexcept {
   const Four f = {s, s, s, s}, g = {t, t, t, t}, h = {u, u, u, u};
   for (int i = 0; i < rows; i += kWidth) {
-    detail::at(y + i) = f * detail::at(x + i) + g * detail::at(z + i) + h * detail::at(v + i);
+    Four a, b, c;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, z + i, sizeof(Four));
+    std::memcpy(&c, v + i, sizeof(Four));
+    c = f * a + g * b + h * c;
+    std::memcpy(y + i, &c, sizeof(Four));
   }
 }
 
 inline void scale(double s, double* x, int rows) noexcept {
   const Four f = {s, s, s, s};
   for (int i = 0; i < rows; i += kWidth) {
-    detail::at(x + i) *= f;
+    Four a;
+    std::memcpy(&a, x + i, sizeof(Four));
+    a *= f;
+    std::memcpy(x + i, &a, sizeof(Four));
   }
 }
 
 inline void copy(const double* x, double* y, int rows) noexcept {
   for (int i = 0; i < rows; i += kWidth) {
-    detail::at(y + i) = detail::at(x + i);
+    Four a;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(y + i, &a, sizeof(Four));
   }
 }
 
@@ -107,22 +118,34 @@ inline void harmonics(const double* a0, const double* a1, const double* a2, cons
   const double c2 = c * c - s * s, s2 = 2 * c * s;
   const Four k1 = {c, c, c, c}, k2 = {s, s, s, s}, k3 = {c2, c2, c2, c2}, k4 = {s2, s2, s2, s2};
   for (int i = 0; i < rows; i += kWidth) {
-    detail::at(y + i) = detail::at(a0 + i) + k1 * detail::at(a1 + i) + k2 * detail::at(a2 + i) +
-                        k3 * detail::at(a3 + i) + k4 * detail::at(a4 + i);
+    Four sum, e;
+    std::memcpy(&sum, a0 + i, sizeof(Four));
+    std::memcpy(&e, a1 + i, sizeof(Four));
+    sum += k1 * e;
+    std::memcpy(&e, a2 + i, sizeof(Four));
+    sum += k2 * e;
+    std::memcpy(&e, a3 + i, sizeof(Four));
+    sum += k3 * e;
+    std::memcpy(&e, a4 + i, sizeof(Four));
+    sum += k4 * e;
+    std::memcpy(y + i, &sum, sizeof(Four));
   }
 }
 
 [[nodiscard]] inline double dot(const double* x, const double* y, int rows) noexcept {
   Four sum = {0, 0, 0, 0};
   for (int i = 0; i < rows; i += kWidth) {
-    sum += detail::at(x + i) * detail::at(y + i);
+    Four a, b;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, y + i, sizeof(Four));
+    sum += a * b;
   }
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 inline void clear(double* x, int rows) noexcept {
   const Four zero = {0, 0, 0, 0};
-  for (int i = 0; i < rows; i += kWidth) detail::at(x + i) = zero;
+  for (int i = 0; i < rows; i += kWidth) std::memcpy(x + i, &zero, sizeof(Four));
 }
 
 // L D Lᵀ of the lower triangle of n columns, `stride` (padded) apart: L strictly below the diagonal, zeros elsewhere; pivots: D, its inverse, and room

@@ -157,7 +157,6 @@ class ReducedMass {
       }
       const auto padded = static_cast<size_t>(lanes::padded(static_cast<int>(out.to.size())));
       for (std::vector<double>& a : out.harmonic) a.assign(padded, 0.0);
-      if (!out.to.empty()) out.to.resize(padded, out.to.front());
       turned_.resize(std::max(turned_.size(), padded));
       links_.push_back(std::move(out));
     }
@@ -180,14 +179,8 @@ class ReducedMass {
                        static_cast<int>(own.harmonic[0].size()), turned_.data());
       const int* to = own.to.data();
       const double* from = turned_.data();
-      // Padded: what is beyond the entries is zero and goes to the first of them.
       const auto count = static_cast<int>(own.to.size());
-      for (int i = 0; i < count; i += lanes::kWidth) {
-        z[to[i]] += from[i];
-        z[to[i + 1]] += from[i + 1];
-        z[to[i + 2]] += from[i + 2];
-        z[to[i + 3]] += from[i + 3];
-      }
+      for (int i = 0; i < count; ++i) z[to[i]] += from[i];
     }
     // t = ∂ȧ/∂ω at fixed inputs; h + G a, then with M t.
     lanes::clear(t, ld);
