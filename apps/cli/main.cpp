@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
   add_poses(app, exit_code);
   add_identify(app, exit_code);
   add_update(app, exit_code);
+  add_impact(app, exit_code);
   add_ema(app, exit_code);
   add_reduce(app, exit_code);
   add_observe(app, exit_code);

@@ -23,6 +23,7 @@ void add_poses(CLI::App& app, int& exit_code);
 void add_identify(CLI::App& app, int& exit_code);
 void add_update(CLI::App& app, int& exit_code);
 void add_ema(CLI::App& app, int& exit_code);
+void add_impact(CLI::App& app, int& exit_code);
 void add_reduce(CLI::App& app, int& exit_code);
 void add_observe(CLI::App& app, int& exit_code);
 void add_models(CLI::App& app, int& exit_code);

@@ -24,8 +24,12 @@ using Eigen::VectorXd;
 constexpr int kMostReferences = 4;
 // Of the responses' energy that the references must carry before more of them are taken.
 constexpr double kCarried = 0.999;
-// Residues of a chance pole have a mean square near their variance; those of a mode stand out.
-constexpr double kLeastSignificance = 4;
+// Residues of a chance pole have a mean square near their variance; those of a mode stand out. The search in what is left tries many poles: it asks for more.
+constexpr double kLeastSignificance = 4, kLeastLater = 10;
+// Search in narrow bands: each half as wide as the one before, down to this many lines per order, and this order.
+constexpr Index kLinesPerOrder = 8;
+constexpr int kLeastOrder = 8, kSearches = 3;
+constexpr double kExplained = 1e-20;  // of the energy: round-off
 
 double frequency(Complex s) { return std::abs(s) / (2 * std::numbers::pi); }
 double damping_ratio(Complex s) { return -s.real() / std::abs(s); }
@@ -181,7 +185,8 @@ void judge(std::vector<Candidate>& poles, const EmaOptions& o) {
 struct Cluster {
   std::vector<size_t> members;
   Complex s;
-  VectorXcd participation;
+  VectorXcd participation;  // of the references; in a chosen one: of all excitations
+  bool later = false;       // found in what others left
 };
 
 double median(std::vector<double> values) {
@@ -223,6 +228,77 @@ std::vector<Cluster> clusters_of(const std::vector<Candidate>& poles, const EmaO
     c.s = {median(re), median(im)};
   }
   return clusters;
+}
+
+// One band: poles of all orders, judged, and those that stay over enough orders.
+struct Searched {
+  std::vector<Candidate> poles;
+  std::vector<Cluster> clusters;
+};
+
+// `window`: rate of the exponential window, which the poles of the data hold.
+Searched search(const VectorXd& frequency_hz, const MatrixXcd& h, const Compressed& c, int order,
+                double window, const EmaOptions& o) {
+  Searched out;
+  for (const OrderPole& p : poly_reference_poles(frequency_hz, h, c.outputs, c.references, order)) {
+    const Complex s = p.s + window;
+    if (!(s.real() < 0) || damping_ratio(s) > o.max_damping) continue;
+    // Where the band's ends meet on the circle, the jump between them looks like a wide pole.
+    const double width = -p.s.real() / (2 * std::numbers::pi),
+                 f = p.s.imag() / (2 * std::numbers::pi);
+    if (f - width < frequency_hz(0) || f + width > frequency_hz(frequency_hz.size() - 1)) continue;
+    out.poles.push_back({p.order, s, p.participation, Stability::kNew});
+  }
+  judge(out.poles, o);
+  out.clusters = clusters_of(out.poles, o);
+  return out;
+}
+
+size_t least_members(int order) { return static_cast<size_t>(std::max(3, order / 8)); }
+
+// Every pole of a narrow band that is stable over enough orders, the most stable ones first; noise weighs less there, and a mode that is weak among all is one of few
+// (EMA-13). Poles within half-widths of each other are one.
+std::vector<Cluster> search_narrow(const Grid& g, const EmaOptions& o, double window,
+                                   std::vector<DiagramPole>& diagram) {
+  const Compressed c = compress(g, o.references);
+  struct Ranked {
+    Cluster cluster;
+    double share;
+  };
+  std::vector<Ranked> found;
+  const Index lines = g.frequency_hz.size();
+  for (Index parts = 2; parts <= 64; parts *= 2) {
+    const Index width = lines / parts;
+    const int order = std::max(kLeastOrder, o.max_order / static_cast<int>(parts));
+    if (width < kLinesPerOrder * order) break;
+    for (Index first = 0; first + width <= lines; first += width / 2) {
+      const Searched band = search(g.frequency_hz.segment(first, width),
+                                   c.h.middleRows(first, width), c, order, window, o);
+      for (const Cluster& cluster : band.clusters) {
+        if (cluster.members.size() < least_members(order)) continue;
+        for (const size_t i : cluster.members) {
+          const Candidate& p = band.poles[i];
+          diagram.push_back({p.order, frequency(p.s), damping_ratio(p.s), p.stability});
+        }
+        found.push_back({cluster, static_cast<double>(cluster.members.size()) / order});
+        Cluster& added = found.back().cluster;
+        added.later = true;
+        if (c.of_excitations) added.participation = c.combine * added.participation;
+      }
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Ranked& a, const Ranked& b) { return a.share > b.share; });
+  std::vector<Cluster> out;
+  for (Ranked& r : found) {
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Cluster& other) {
+      return std::abs(other.s - r.cluster.s) <
+             std::max(-2 * std::max(other.s.real(), r.cluster.s.real()),
+                      o.frequency_tolerance * std::abs(r.cluster.s));
+    });
+    if (!known) out.push_back(std::move(r.cluster));
+  }
+  return out;
 }
 
 // Half a dozen bandwidths apart, the residues of two modes are told apart by the lines alone.
@@ -288,43 +364,43 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
   report(0);
 
   // The diagram.
-  std::vector<Candidate> poles;
-  for (const OrderPole& p :
-       poly_reference_poles(g.frequency_hz, c.h, c.outputs, c.references, o.max_order)) {
-    const Complex s = p.s + data.window_decay;
-    if (!(s.real() < 0) || damping_ratio(s) > o.max_damping) continue;
-    // Where the band's ends meet on the circle, the jump between them looks like a wide pole.
-    const double width = -p.s.real() / (2 * std::numbers::pi),
-                 f = p.s.imag() / (2 * std::numbers::pi);
-    if (f - width < g.frequency_hz(0) || f + width > g.frequency_hz(g.frequency_hz.size() - 1))
-      continue;
-    poles.push_back({p.order, s, p.participation, Stability::kNew});
-  }
-  judge(poles, o);
-  for (const Candidate& p : poles)
+  Searched all = search(g.frequency_hz, c.h, c, o.max_order, data.window_decay, o);
+  for (const Candidate& p : all.poles)
     out.diagram.push_back({p.order, frequency(p.s), damping_ratio(p.s), p.stability});
-  report(0.7);
+  if (c.of_excitations)
+    for (Cluster& cluster : all.clusters) cluster.participation = c.combine * cluster.participation;
+  report(0.6);
 
   // Selection.
-  std::vector<Cluster> clusters = clusters_of(poles, o);
   std::vector<Cluster> chosen;
   if (o.select_hz.empty()) {
-    const auto least = static_cast<size_t>(std::max(3, o.max_order / 8));
-    for (const Cluster& cluster : clusters)
-      if (cluster.members.size() >= least) chosen.push_back(cluster);
+    for (const Cluster& cluster : all.clusters)
+      if (cluster.members.size() >= least_members(o.max_order)) chosen.push_back(cluster);
+    if (chosen.empty()) chosen = search_narrow(g, o, data.window_decay, out.diagram);
     if (chosen.empty())
       d.error(960, {},
               fmt::format("no pole is stable over {} orders: raise the order, narrow the band, or "
                           "select poles of the diagram by their frequencies",
-                          least));
+                          least_members(o.max_order)));
   } else {
-    for (const double f : o.select_hz) {
-      // Of all poles within the tolerance the cluster with most members; else the nearest pole.
+    // Of all poles within the tolerance the cluster with most members, of narrow bands where the whole one has none.
+    const auto nearest = [&](const std::vector<Cluster>& clusters, double f) {
       const Cluster* best = nullptr;
       for (const Cluster& cluster : clusters)
         if (std::abs(frequency(cluster.s) - f) <= 2 * o.frequency_tolerance * f &&
             (best == nullptr || cluster.members.size() > best->members.size()))
           best = &cluster;
+      return best;
+    };
+    std::vector<Cluster> narrow;
+    bool searched = false;
+    for (const double f : o.select_hz) {
+      const Cluster* best = nearest(all.clusters, f);
+      if (best == nullptr) {
+        if (!searched) narrow = search_narrow(g, o, data.window_decay, out.diagram);
+        searched = true;
+        best = nearest(narrow, f);
+      }
       if (best == nullptr)
         d.error(960, {}, fmt::format("no stable pole near {} Hz", f));
       else
@@ -332,20 +408,48 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
     }
   }
   if (!d.ok()) return d;
-  std::sort(chosen.begin(), chosen.end(),
-            [](const Cluster& a, const Cluster& b) { return frequency(a.s) < frequency(b.s); });
 
+  // Poles refined, chance ones dropped, and what is left searched again, as long as something is found there.
   const PoleResidueModel model(g.frequency_hz, static_cast<int>(data.motion), data.window_decay);
   RefinedPoles refined;
-  for (;;) {
-    VectorXcd start(static_cast<Index>(chosen.size()));
-    for (Index k = 0; k < start.size(); ++k) start(k) = chosen[static_cast<size_t>(k)].s;
-    refined = refine_poles(model, g.h, start, close_poles(start), o.refine);
-    if (!o.select_hz.empty() || chosen.size() < 2) break;
-    // The least significant one goes first: others may gain by that.
-    Index weakest = 0;
-    if (refined.significance.minCoeff(&weakest) >= kLeastSignificance) break;
-    chosen.erase(chosen.begin() + weakest);
+  const auto settle = [&] {
+    std::sort(chosen.begin(), chosen.end(),
+              [](const Cluster& a, const Cluster& b) { return frequency(a.s) < frequency(b.s); });
+    for (;;) {
+      VectorXcd start(static_cast<Index>(chosen.size()));
+      for (Index k = 0; k < start.size(); ++k) start(k) = chosen[static_cast<size_t>(k)].s;
+      refined = refine_poles(model, g.h, start, close_poles(start), o.refine);
+      if (!o.select_hz.empty() || chosen.size() < 2) return;
+      // The least significant one goes first: others may gain by that.
+      Index weakest = -1;
+      double least = 1;
+      for (Index k = 0; k < start.size(); ++k) {
+        const double wanted =
+            chosen[static_cast<size_t>(k)].later ? kLeastLater : kLeastSignificance;
+        if (refined.significance(k) < least * wanted) {
+          least = refined.significance(k) / wanted;
+          weakest = k;
+        }
+      }
+      if (weakest < 0) return;
+      chosen.erase(chosen.begin() + weakest);
+    }
+  };
+  settle();
+  for (int turn = 0; turn < kSearches && o.select_hz.empty() && report(0.7 + 0.05 * turn); ++turn) {
+    if (refined.rest.squaredNorm() <= kExplained * g.h.squaredNorm()) break;
+    Grid left = g;
+    left.h = refined.rest;
+    const std::vector<Cluster> before = chosen;
+    const RefinedPoles settled = refined;
+    for (Cluster& more : search_narrow(left, o, data.window_decay, out.diagram))
+      chosen.push_back(std::move(more));
+    if (chosen.size() == before.size()) break;
+    settle();
+    if (chosen.size() > before.size()) continue;
+    chosen = before;
+    refined = settled;
+    break;
   }
   report(0.9);
 
@@ -356,7 +460,7 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
   std::vector<bool> close = close_poles(refined.poles);
   for (Index k = 0; k < n; ++k)
     if (c.of_excitations)
-      given.col(k) = c.combine * chosen[static_cast<size_t>(k)].participation;
+      given.col(k) = chosen[static_cast<size_t>(k)].participation;
     else
       close[static_cast<size_t>(k)] = false;
   const ShapeFit fit = fit_shapes(model, g.h, responses, excitations, refined.poles, close, given);

@@ -101,10 +101,10 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
                           const std::vector<bool>& fixed, int iterations) {
   const Index n = poles.size();
   MatrixXd y = PoleResidueModel::stacked(h);
-  for (Index j = 0; j < y.cols(); ++j) {
-    const double size = y.col(j).norm();
-    if (size > 0) y.col(j) /= size;
-  }
+  VectorXd sizes = y.colwise().norm();
+  for (double& size : sizes)
+    if (!(size > 0)) size = 1;
+  y *= sizes.cwiseInverse().asDiagonal();
   RefinedPoles out;
   out.poles = poles;
   struct Point {
@@ -176,6 +176,7 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
     damping = std::max(1e-9, damping * 1e-2);
     if (step < 1e-14) break;
   }
+  out.rest = PoleResidueModel::unstacked(now.error * sizes.asDiagonal());
   const double freedom = static_cast<double>(y.size()) -
                          static_cast<double>(y.cols() * (2 * n + 2)) - 2.0 * static_cast<double>(n);
   const double variance = now.cost / std::max(1.0, freedom);

@@ -31,6 +31,7 @@ struct RefinedPoles {
   Eigen::VectorXd frequency_sigma_hz, damping_sigma;
   // How far the residues of a pole stand out of the noise: mean square of residues over their variance, 1 for noise alone.
   Eigen::VectorXd significance;
+  Eigen::MatrixXcd rest;  // of the responses, what poles with free residues leave; lines x pairs
   int iterations = 0;
 };
 

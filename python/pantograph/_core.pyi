@@ -198,6 +198,61 @@ def identify(
     threads: int | None,
     progress: Callable[[float], Any] | None,
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+class FrequencyData:
+    def __init__(
+        self,
+        responses: list[str],
+        excitations: list[str],
+        frequency_hz: np.ndarray,
+        h: np.ndarray,
+        coherence: np.ndarray | None,
+        motion: str,
+        window_decay: float,
+    ) -> None: ...
+    def write(self, path: str, positions: dict[str, np.ndarray]) -> None: ...
+
+class ModalTest:
+    def write(self, path: str) -> None: ...
+
+class ImpactOptions:
+    def __init__(
+        self,
+        points: list[str],
+        hammer: list[str],
+        body_axes: bool,
+        rate: float,
+        record: float,
+        averages: int,
+        peak: float,
+        pulse: float,
+        trigger: float,
+        pretrigger: float,
+        window: float,
+        force_window: float,
+        noise: float,
+        damping: list[float],
+        band: tuple[float, float] | None,
+        seed: int,
+        threads: int,
+    ) -> None: ...
+
+def read_responses(path: str, frames: dict[int, str]) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+def ema(
+    data: FrequencyData,
+    band: tuple[float, float] | None,
+    order: int,
+    references: int,
+    select: list[float],
+    refine: int,
+    progress: Callable[[float], Any] | None,
+) -> tuple[dict[str, Any], list[Diagnostic], ModalTest]: ...
+def impact(
+    model: Model,
+    at: list[tuple[str, float]],
+    where: str,
+    options: ImpactOptions,
+    progress: Callable[[float], Any] | None,
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, np.ndarray], list[Diagnostic]]: ...
 def update_study_model(study: Spec) -> tuple[Spec, list[tuple[str, str]], Model]: ...
 def update_study_settings(study: Spec) -> list[tuple[str, str]]: ...
 def update(
