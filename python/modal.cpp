@@ -183,7 +183,7 @@ void bind_modal(py::module_& module) {
                        const std::vector<std::string>& hammer, bool body_axes, double rate,
                        double record, int averages, double peak, double pulse, double trigger,
                        double pretrigger, double window, double force_window, double noise,
-                       const std::vector<double>& damping,
+                       bool hold, const std::vector<double>& damping,
                        const std::optional<std::pair<double, double>>& band, std::uint64_t seed,
                        int threads) {
              ImpactOptions o;
@@ -200,6 +200,7 @@ void bind_modal(py::module_& module) {
              o.window_end = window;
              o.force_window_s = force_window;
              o.noise = noise;
+             o.hold = hold;
              o.damping = damping;
              if (band) {
                o.from_hz = band->first;
@@ -211,8 +212,8 @@ void bind_modal(py::module_& module) {
            }),
            arg("points"), arg("hammer"), arg("body_axes"), arg("rate"), arg("record"),
            arg("averages"), arg("peak"), arg("pulse"), arg("trigger"), arg("pretrigger"),
-           arg("window"), arg("force_window"), arg("noise"), arg("damping"), arg("band"),
-           arg("seed"), arg("threads"));
+           arg("window"), arg("force_window"), arg("noise"), arg("hold"), arg("damping"),
+           arg("band"), arg("seed"), arg("threads"));
   module.def("read_responses", &read_responses, arg("path"), arg("frames"));
   module.def("ema", &run_ema, arg("data"), arg("band"), arg("order"), arg("references"),
              arg("select"), arg("refine"), arg("progress"));

@@ -139,6 +139,7 @@ void add_impact(CLI::App& app, int& exit_code) {
   verb->add_option("--at", a->at, "Coordinates by name: theta=30deg,s=5mm")
       ->type_name("name=value,...");
   verb->add_flag("--here", a->here, "Stay there (default: search the equilibrium from there)");
+  verb->add_flag("--hold", o.hold, "Friction holds the pose: modes that grow are taken as free");
   verb->add_option("--points", a->points, "Accelerometers, frame and direction: tip:y,elbow:-x")
       ->required()
       ->type_name("list");

@@ -26,6 +26,8 @@ constexpr int kMostReferences = 4;
 constexpr double kCarried = 0.999;
 // Residues of a chance pole have a mean square near their variance; those of a mode stand out. The search in what is left tries many poles: it asks for more.
 constexpr double kLeastSignificance = 4, kLeastLater = 10;
+// What it finds must also be seen at its own frequency: modes outside the band, whose tails are no exact residual terms, and leakage leave patterns that are significant and small.
+constexpr double kLeastShare = 0.01;
 // Search in narrow bands: each half as wide as the one before, down to this many lines per order, and this order.
 constexpr Index kLinesPerOrder = 8;
 constexpr int kLeastOrder = 8, kSearches = 3;
@@ -371,86 +373,88 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
     for (Cluster& cluster : all.clusters) cluster.participation = c.combine * cluster.participation;
   report(0.6);
 
-  // Selection.
-  std::vector<Cluster> chosen;
-  if (o.select_hz.empty()) {
-    for (const Cluster& cluster : all.clusters)
-      if (cluster.members.size() >= least_members(o.max_order)) chosen.push_back(cluster);
-    if (chosen.empty()) chosen = search_narrow(g, o, data.window_decay, out.diagram);
-    if (chosen.empty())
-      d.error(960, {},
-              fmt::format("no pole is stable over {} orders: raise the order, narrow the band, or "
-                          "select poles of the diagram by their frequencies",
-                          least_members(o.max_order)));
-  } else {
-    // Of all poles within the tolerance the cluster with most members, of narrow bands where the whole one has none.
-    const auto nearest = [&](const std::vector<Cluster>& clusters, double f) {
-      const Cluster* best = nullptr;
-      for (const Cluster& cluster : clusters)
-        if (std::abs(frequency(cluster.s) - f) <= 2 * o.frequency_tolerance * f &&
-            (best == nullptr || cluster.members.size() > best->members.size()))
-          best = &cluster;
-      return best;
-    };
-    std::vector<Cluster> narrow;
-    bool searched = false;
-    for (const double f : o.select_hz) {
-      const Cluster* best = nearest(all.clusters, f);
-      if (best == nullptr) {
-        if (!searched) narrow = search_narrow(g, o, data.window_decay, out.diagram);
-        searched = true;
-        best = nearest(narrow, f);
-      }
-      if (best == nullptr)
-        d.error(960, {}, fmt::format("no stable pole near {} Hz", f));
-      else
-        chosen.push_back(*best);
-    }
-  }
-  if (!d.ok()) return d;
-
-  // Poles refined, chance ones dropped, and what is left searched again, as long as something is found there.
+  // Selection: poles refined, chance ones dropped, and what is left searched again, as long as something is found there.
   const PoleResidueModel model(g.frequency_hz, static_cast<int>(data.motion), data.window_decay);
+  std::vector<Cluster> chosen;
+  for (const Cluster& cluster : all.clusters)
+    if (cluster.members.size() >= least_members(o.max_order)) chosen.push_back(cluster);
+  if (chosen.empty()) chosen = search_narrow(g, o, data.window_decay, out.diagram);
   RefinedPoles refined;
-  const auto settle = [&] {
+  const auto refine = [&] {
     std::sort(chosen.begin(), chosen.end(),
               [](const Cluster& a, const Cluster& b) { return frequency(a.s) < frequency(b.s); });
-    for (;;) {
-      VectorXcd start(static_cast<Index>(chosen.size()));
-      for (Index k = 0; k < start.size(); ++k) start(k) = chosen[static_cast<size_t>(k)].s;
-      refined = refine_poles(model, g.h, start, close_poles(start), o.refine);
-      if (!o.select_hz.empty() || chosen.size() < 2) return;
-      // The least significant one goes first: others may gain by that.
-      Index weakest = -1;
+    VectorXcd start(static_cast<Index>(chosen.size()));
+    for (Index k = 0; k < start.size(); ++k) start(k) = chosen[static_cast<size_t>(k)].s;
+    refined = refine_poles(model, g.h, start, close_poles(start), o.refine);
+  };
+  const auto settle = [&] {
+    for (refine(); chosen.size() > 1; refine()) {
+      // The one that stands out least goes first: others may gain by that.
+      size_t weakest = chosen.size();
       double least = 1;
-      for (Index k = 0; k < start.size(); ++k) {
-        const double wanted =
-            chosen[static_cast<size_t>(k)].later ? kLeastLater : kLeastSignificance;
-        if (refined.significance(k) < least * wanted) {
-          least = refined.significance(k) / wanted;
+      for (size_t k = 0; k < chosen.size(); ++k) {
+        const auto i = static_cast<Index>(k);
+        double standing =
+            refined.significance(i) / (chosen[k].later ? kLeastLater : kLeastSignificance);
+        if (chosen[k].later) standing = std::min(standing, refined.share(i) / kLeastShare);
+        if (standing < least) {
+          least = standing;
           weakest = k;
         }
       }
-      if (weakest < 0) return;
-      chosen.erase(chosen.begin() + weakest);
+      if (weakest == chosen.size()) return;
+      chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(weakest));
     }
   };
-  settle();
-  for (int turn = 0; turn < kSearches && o.select_hz.empty() && report(0.7 + 0.05 * turn); ++turn) {
-    if (refined.rest.squaredNorm() <= kExplained * g.h.squaredNorm()) break;
-    Grid left = g;
-    left.h = refined.rest;
-    const std::vector<Cluster> before = chosen;
-    const RefinedPoles settled = refined;
-    for (Cluster& more : search_narrow(left, o, data.window_decay, out.diagram))
-      chosen.push_back(std::move(more));
-    if (chosen.size() == before.size()) break;
+  const auto nearest = [&](const std::vector<Cluster>& clusters, double f) {
+    const Cluster* best = nullptr;
+    for (const Cluster& cluster : clusters)
+      if (std::abs(frequency(cluster.s) - f) <= 2 * o.frequency_tolerance * f &&
+          (best == nullptr || cluster.members.size() > best->members.size()))
+        best = &cluster;
+    return best;
+  };
+  // By hand: what the whole band has at these frequencies is enough.
+  const bool enough = !o.select_hz.empty() &&
+                      std::all_of(o.select_hz.begin(), o.select_hz.end(),
+                                  [&](double f) { return nearest(all.clusters, f) != nullptr; });
+  if (!enough && !chosen.empty()) {
     settle();
-    if (chosen.size() > before.size()) continue;
-    chosen = before;
-    refined = settled;
-    break;
+    for (int turn = 0; turn < kSearches && report(0.7 + 0.05 * turn); ++turn) {
+      if (refined.rest.squaredNorm() <= kExplained * g.h.squaredNorm()) break;
+      Grid left = g;
+      left.h = refined.rest;
+      const std::vector<Cluster> before = chosen;
+      const RefinedPoles settled = refined;
+      for (Cluster& more : search_narrow(left, o, data.window_decay, out.diagram))
+        chosen.push_back(std::move(more));
+      if (chosen.size() == before.size()) break;
+      settle();
+      if (chosen.size() > before.size()) continue;
+      chosen = before;
+      refined = settled;
+      break;
+    }
   }
+  if (o.select_hz.empty() && chosen.empty())
+    d.error(960, {},
+            fmt::format("no pole is stable over {} orders: raise the order, narrow the band, or "
+                        "select poles of the diagram by their frequencies",
+                        least_members(o.max_order)));
+  if (!o.select_hz.empty()) {
+    std::vector<Cluster> by_hand;
+    for (const double f : o.select_hz) {
+      const Cluster* best = nearest(all.clusters, f);
+      if (best == nullptr) best = nearest(chosen, f);
+      if (best == nullptr)
+        d.error(960, {}, fmt::format("no stable pole near {} Hz", f));
+      else
+        by_hand.push_back(*best);
+    }
+    chosen = std::move(by_hand);
+  }
+  if (!d.ok()) return d;
+  if (!o.select_hz.empty()) refine();
   report(0.9);
 
   const auto responses = static_cast<int>(g.responses.size()),

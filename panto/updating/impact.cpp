@@ -40,7 +40,11 @@ struct ModalModel {
   MatrixXd responses, hits;  // points x modes, mass-normalised
   VectorXcd first, second;   // roots of s² + d s + ω²
   [[nodiscard]] MatrixXcd at(Complex s) const {
-    const VectorXcd factor = (s * s) / (s * s + s * decay.array() + omega.array().square());
+    VectorXcd factor(omega.size());
+    for (Index k = 0; k < omega.size(); ++k)
+      factor(k) = omega(k) > 0   ? s * s / (s * s + s * decay(k) + omega(k) * omega(k))
+                  : decay(k) > 0 ? s / (s + decay(k))
+                                 : Complex(1);
     return responses * factor.asDiagonal() * hits.transpose();
   }
 };
@@ -307,11 +311,12 @@ Result<ImpactTest> impact_test(const Model& given, const Params& params, Operati
   size_t vibrating = 0;
   for (Index k = 0; k < modes_count; ++k) {
     const Mode& mode = found->list[static_cast<size_t>(k)];
-    if (mode.growth_rate > 0 || damping(k, k) < -1e-9 * (1 + mode.frequency_hz)) {
-      d.error(963, {},
-              fmt::format("impact test: {} is not stable in this pose, so that it cannot be hit "
-                          "there; choose another one, or add the spring that holds it",
-                          model.name));
+    if (mode.growth_rate > 0 && !o.hold) {
+      d.error(
+          963, {},
+          fmt::format("impact test: {} is not stable in this pose (a mode grows at {:.3g} 1/s); "
+                      "choose another one, or say that friction holds it (hold)",
+                      model.name, mode.growth_rate));
       return d;
     }
     m.omega(k) = kTurn * mode.frequency_hz;

@@ -29,6 +29,8 @@ struct ImpactOptions {
   double force_window_s = 0.05;  // after the trigger the force channel is cut; 0: never
   double noise =
       0;  // of every channel, standard deviation relative to the root mean square of its record
+  // Modes that grow slowly are taken as free: friction holds the machine where it is. false: such a pose is refused.
+  bool hold = false;
   // Ratios of the vibrating modes, ascending; further ones take the last. Empty: as the model damps them.
   std::vector<double> damping;
   double from_hz = 0, to_hz = 0;  // lines that are kept; to_hz 0: up to the rate / 2.56

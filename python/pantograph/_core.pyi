@@ -230,6 +230,7 @@ class ImpactOptions:
         window: float,
         force_window: float,
         noise: float,
+        hold: bool,
         damping: list[float],
         band: tuple[float, float] | None,
         seed: int,

@@ -214,6 +214,7 @@ def impact(
     window: float = 0.9,
     force_window: float = 0.05,
     noise: float = 0.0,
+    hold: bool = False,
     damping: ArrayLike | None = None,
     band: tuple[float, float] | None = None,
     seed: int = 1,
@@ -233,6 +234,7 @@ def impact(
     window:       exponential window at the end of the record [1]; 1: none
     force_window: force kept after the trigger [s]; 0: all of it
     noise:        of each channel, share of its root mean square [1]
+    hold:         friction holds the pose: modes that grow are taken as free
     damping:      ratios of the modes [1], ascending, further ones take the last; default: the model's own
     band:         lines that are kept [Hz]; default: 0 to rate / 2.56
     progress:     True: a line on standard error; or a function of the fraction done: False stops
@@ -246,7 +248,7 @@ def impact(
     ratios = [] if damping is None else [float(z) for z in np.atleast_1d(np.asarray(damping, dtype=float))]
     options = _core.ImpactOptions(
         list(points), list(hammer or []), axes == "body", rate, record, averages, peak, pulse, trigger,
-        pretrigger, window, force_window, noise, ratios, band, seed, threads,
+        pretrigger, window, force_window, noise, hold, ratios, band, seed, threads,
     )  # fmt: skip
     with _shown_progress(progress) as watch:
         found, data, positions, notes = _core.impact(as_model(model)._ready(), _pose(at), where, options, watch)
