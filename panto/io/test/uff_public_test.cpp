@@ -102,7 +102,9 @@ TEST(PublicUff, FilesOfPyuffGiveTheirModes) {
       for (int i = 0; i < kLines; ++i)
         EXPECT_LE(std::abs(data->h(i, 1) - response(2, kStep * (i + 1))),
                   digits * std::abs(data->h(i, 1)));
-      const auto found = ema(*data, {.max_order = 16});
+      EmaOptions options;
+      options.max_order = 16;
+      const auto found = ema(*data, options);
       ASSERT_TRUE(found.ok()) << found.diagnostics().text();
       ASSERT_EQ(found->modes.size(), 2U);
       EXPECT_NEAR(found->modes[0].frequency_hz, 8, 1e-4);
