@@ -397,6 +397,12 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
         double standing =
             refined.significance(i) / (chosen[k].later ? kLeastLater : kLeastSignificance);
         if (chosen[k].later) standing = std::min(standing, refined.share(i) / kLeastShare);
+        // A pole that went to a mode outside the band, or became as wide as the band's ends, is no mode of this band.
+        const Complex pole = refined.poles(i);
+        if (frequency(pole) < g.frequency_hz(0) ||
+            frequency(pole) > g.frequency_hz(g.frequency_hz.size() - 1) ||
+            damping_ratio(pole) > o.max_damping)
+          standing = 0;
         if (standing < least) {
           least = standing;
           weakest = k;
@@ -426,8 +432,13 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
       left.h = refined.rest;
       const std::vector<Cluster> before = chosen;
       const RefinedPoles settled = refined;
-      for (Cluster& more : search_narrow(left, o, data.window_decay, out.diagram))
-        chosen.push_back(std::move(more));
+      for (Cluster& more : search_narrow(left, o, data.window_decay, out.diagram)) {
+        // What is left close to a known pole is an error of that pole.
+        const bool known = std::any_of(settled.poles.begin(), settled.poles.end(), [&](Complex s) {
+          return std::abs(s - more.s) < -2 * std::min(s.real(), more.s.real());
+        });
+        if (!known) chosen.push_back(std::move(more));
+      }
       if (chosen.size() == before.size()) break;
       settle();
       if (chosen.size() > before.size()) continue;

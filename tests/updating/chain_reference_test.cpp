@@ -100,6 +100,7 @@ struct ZooTest {
 std::vector<ZooTest> zoo() {
   const Eigen::Vector3d x(1, 0, 0), y(0, 1, 0);
   return {
+      // Its nodes lie where the second bending of BC (195 Hz) does not move: the band ends below.
       {"flexible_manipulator_vertical",
        {{"AB.end", x},
         {"AD.n2", y},
@@ -119,7 +120,7 @@ std::vector<ZooTest> zoo() {
        8,
        0.004,
        5,
-       235},
+       185},
       {"single_flexible_link",
        {{"link.n2", y},
         {"link.n3", y},
