@@ -176,9 +176,9 @@ void RigidWorkspace<S>::tangent_linear(const Point& x, const Blocks& blocks, Tan
     clear(out.r_u, nv, nu);
     for (const Actuator& actuator : model_.actuators) {
       if (actuator.group >= 0) continue;
-      Eigen::VectorXd gradient(nv);
-      channel(actuator.channel, Order::kValue, x.q, {}, {gradient.data(), static_cast<size_t>(nv)});
-      out.r_u.col(actuator.input) -= gradient;
+      auto column = out.r_u.col(actuator.input);
+      channel(actuator.channel, Order::kValue, x.q, {}, {column.data(), static_cast<size_t>(nv)});
+      column = -column;
     }
     clear(out.phi_dot_u, model_.n_position_rows + model_.n_velocity_rows, nu);
     clear(out.phi_ddot_u, m, nu);
