@@ -82,6 +82,7 @@ int main(int argc, char** argv) {
   add_check(app, exit_code);
   add_equilibrium(app, exit_code);
   add_inverse_dynamics(app, exit_code);
+  add_invert(app, exit_code);
   add_modes(app, exit_code);
   add_linearize(app, exit_code);
   add_poses(app, exit_code);

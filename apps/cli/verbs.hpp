@@ -17,6 +17,7 @@ void add_simulate(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app, int& exit_code);
 void add_equilibrium(CLI::App& app, int& exit_code);
 void add_inverse_dynamics(CLI::App& app, int& exit_code);
+void add_invert(CLI::App& app, int& exit_code);
 void add_modes(CLI::App& app, int& exit_code);
 void add_linearize(CLI::App& app, int& exit_code);
 void add_poses(CLI::App& app, int& exit_code);

@@ -96,6 +96,7 @@ constexpr SchemaKey kModelKeys[] = {
     list("actuator", "actuators"),
     list("sensor", "sensors"),
     list("output", "outputs; default: all coordinates and speeds"),
+    list("servo", "outputs that shall follow a path, and the actuators that make them"),
     table("initial", "initial", "initial state"),
     table("simulation", "simulation", "defaults of `panto simulate`"),
     only(kPlanarOnly,
@@ -114,6 +115,13 @@ constexpr SchemaKey kRotatingKeys[] = {
     number("setting", "rad",
            "angle of the plane with the plane of rotation, about x: 0 bends in it, 90 deg across",
            "0"),
+};
+constexpr SchemaKey kServoKeys[] = {
+    key("output", T::kNames, "output of a motion, or several"),
+    key("condition", T::kNames,
+        "in place of outputs, or besides: expression of t, outputs and parameters that shall be "
+        "zero"),
+    required(key("by", T::kNames, "actuators, as many as outputs and conditions in all tables")),
 };
 constexpr SchemaKey kSimulationKeys[] = {
     number("until", "s", "end time", "10"),
@@ -560,6 +568,7 @@ constexpr SchemaTable kTables[] = {
     item("actuator", "actuator", kActuatorKeys, kActuatorTypes),
     item("sensor", "sensor", kSensorKeys, kSensorTypes),
     item("output", "output", kOutputKeys, kOutputTypes),
+    part("servo", "outputs that shall follow a path", kServoKeys),
     part("initial", "initial state", kInitialKeys,
          "value of the coordinate or speed of that name, or the orientation of a joint"),
     part("guess", "guessed initial state", kGuessKeys,
