@@ -81,9 +81,10 @@ TEST(InvertReference, InputsOfTheCableRobotAreTheExactOnes) {
     ASSERT_TRUE(run.ok()) << run.diagnostics().text();
     for (size_t k = 1; k < run->t.size(); ++k) {
       const auto exact = inversion_test::cable_inputs(down, run->t[k]);
-      // Truncation of BDF4 at 10 ms; after the end a step of the fifth derivative passes through its five points.
-      EXPECT_NEAR(run->u[0][k], exact[0], 1e-7) << run->t[k];
-      EXPECT_NEAR(run->u[1][k], exact[1], 1e-7) << run->t[k];
+      // Truncation of BDF4 at 10 ms. At the end the fifth derivative of the path jumps, and passes through the points of the method.
+      const double band = run->t[k] <= path.end() ? 1e-8 : 2e-4;
+      EXPECT_NEAR(run->u[0][k], exact[0], band) << run->t[k];
+      EXPECT_NEAR(run->u[1][k], exact[1], band) << run->t[k];
     }
   }
 }
