@@ -1,6 +1,8 @@
 // Poles, zeros, relative degrees and index of systems whose values are known in closed form (Drücker, 2022, Tables 3.3 and 5.1, Example 3.4).
 #include <gtest/gtest.h>
 
+#include <Eigen/SVD>
+
 #include "panto/inversion/analysis.hpp"
 #include "panto/inversion/test/cases.hpp"
 
@@ -172,6 +174,40 @@ TEST(AnalysisReference, AnOutputThatNoInputReachesHasNoInverse) {
   const Diagnostics d = judge(a, inversion_test::turn());
   ASSERT_FALSE(d.ok());
   EXPECT_EQ(d.items().front().id, 1032);
+}
+
+// A5: the matrix of implicit Euler in (y, v, u) grows ill-conditioned like Δt^-index; without the coordinate that is the output like Δt^-(index - 2).
+// Recheck of the thesis' Figure 4.3 at 10 ms: 7e7 and 6e4 for two disks, 4e10 and 4e7 for three.
+TEST(AnalysisReference, ConditionNumbersGrowWithTheIndex) {
+  const auto condition = [](int disks, double dt, bool substituted) {
+    auto system = LinearServo::create(chain(disks));
+    Rest rest;
+    rest.y.setZero(disks);
+    rest.lambda.resize(0);
+    rest.u.setZero(1);
+    const ServoPencil p = servo_pencil(*system, 0, rest);
+    Eigen::MatrixXd j = p.E / dt - p.A;
+    if (substituted) {
+      std::vector<int> rows, columns;
+      for (int i = 0; i < j.rows(); ++i) {
+        if (i != disks - 1 && i != 2 * disks) rows.push_back(i);
+        if (i != disks - 1 && i != 2 * disks - 1) columns.push_back(i);
+      }
+      j = j(rows, columns).eval();
+    }
+    const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>(j).singularValues();
+    return values[0] / values[values.size() - 1];
+  };
+  const double table[2][2] = {{7e7, 6e4}, {4e10, 4e7}};
+  for (int disks = 2; disks <= 3; ++disks)
+    for (const bool substituted : {false, true}) {
+      const int index = 2 * disks + 1 - (substituted ? 2 : 0);
+      const double at10 = condition(disks, 1e-2, substituted);
+      EXPECT_NEAR(std::log10(condition(disks, 2e-3, substituted) / at10) / std::log10(5.0), index,
+                  0.2);
+      const double expected = table[disks - 2][substituted ? 1 : 0];  // one digit
+      EXPECT_NEAR(at10, expected, 0.2 * expected);
+    }
 }
 
 TEST(AnalysisReference, WarnsOfAPathThatIsNotSmoothEnough) {
