@@ -127,6 +127,8 @@ void bind_integrate(py::module_& module);
 void bind_linear(py::module_& module);
 void bind_identification(py::module_& module);
 void bind_updating(py::module_& module);
+void bind_reduction(py::module_& module);
+void bind_modal(py::module_& module);
 void bind_estimation(py::module_& module);
 void bind_io(py::module_& module);
 void bind_validation(py::module_& module);

@@ -133,6 +133,8 @@ py::dict stats_of(const Run& run) {
   d["jacobians"] = run.stats.jacobians;
   d["repartitions"] = run.stats.repartitions;
   d["rejected"] = run.stats.rejected;
+  d["references"] = run.stats.references;
+  d["reference_jump"] = run.stats.reference_jump;
   d["wall_seconds"] = run.stats.wall_seconds;
   d["real_time_factor"] = run.stats.real_time_factor;
   return d;

@@ -1,12 +1,14 @@
 // Linearisation and modes.
+#include "python/linear.hpp"
+
 #include <algorithm>
 #include <functional>
+#include <optional>
 
-#include "panto/linear/linearize.hpp"
 #include "panto/linear/modes.hpp"
 #include "panto/linear/response.hpp"
 #include "panto/linear/trajectory.hpp"
-#include "python/bindings.hpp"
+#include "panto/scene/modes_report.hpp"
 
 namespace panto::python {
 namespace {
@@ -19,13 +21,7 @@ Operation operation_of(const std::string& name) {
                         "\"");
 }
 
-struct Linearised {
-  std::shared_ptr<const Model> model;
-  std::unique_ptr<Workspace> workspace;
-  OperatingPoint point;
-  LinearModel linear;
-  Diagnostics notes;
-};
+}  // namespace
 
 Linearised linearised(const CompiledModel& m, const std::vector<std::pair<std::string, double>>& at,
                       const std::string& where, double t) {
@@ -44,6 +40,8 @@ Linearised linearised(const CompiledModel& m, const std::vector<std::pair<std::s
   out.linear = value_of(linearize(*out.workspace, out.point));
   return out;
 }
+
+namespace {
 
 void add_point(py::dict& d, Linearised& l) {
   d["q"] = std::move(l.point.q);
@@ -162,11 +160,19 @@ py::tuple linear_trajectory(const CompiledModel& m, const std::shared_ptr<Run>& 
   return py::make_tuple(std::move(d), notes);
 }
 
+// Modes, notes and, where asked for, the page.
 py::tuple natural_modes(const CompiledModel& m,
                         const std::vector<std::pair<std::string, double>>& at,
-                        const std::string& where, double t, int count) {
+                        const std::string& where, double t, int count, bool view,
+                        std::optional<double> deformation) {
   Linearised l = linearised(m, at, where, t);
   Modes found = value_of(modes(*l.workspace, l.point, l.linear, {.count = count}));
+  std::optional<std::string> html;
+  if (view) {
+    scene::Report report = scene::report_of_modes(*l.workspace, l.point, found);
+    report.deformation = deformation;
+    html = value_of(scene::to_html(report));
+  }
   const auto n = static_cast<Eigen::Index>(found.list.size());
   Eigen::VectorXd hz(n), damping(n), growth(n);
   Eigen::MatrixXd shapes(l.model->nv, n),
@@ -191,7 +197,7 @@ py::tuple natural_modes(const CompiledModel& m,
   d["eigenvalues"] = std::move(found.eigenvalues);
   d["stable"] = found.stable;
   add_point(d, l);
-  return py::make_tuple(std::move(d), to_python(l.notes));
+  return py::make_tuple(std::move(d), to_python(l.notes), std::move(html));
 }
 
 }  // namespace
@@ -201,8 +207,8 @@ void bind_linear(py::module_& module) {
   module.def("linearize", &linear_model, arg("model"), arg("at"), arg("where"), arg("t"));
   module.def("linearize_along", &linear_trajectory, arg("model"), arg("run"), arg("at"),
              arg("until"), arg("sample"), arg("tol"));
-  module.def("modes", &natural_modes, arg("model"), arg("at"), arg("where"), arg("t"),
-             arg("count"));
+  module.def("modes", &natural_modes, arg("model"), arg("at"), arg("where"), arg("t"), arg("count"),
+             arg("view"), arg("deformation"));
 }
 
 }  // namespace panto::python

@@ -95,6 +95,8 @@ PYBIND11_MODULE(_core, module) {
   python::bind_linear(module);
   python::bind_identification(module);
   python::bind_updating(module);
+  python::bind_reduction(module);
+  python::bind_modal(module);
   python::bind_estimation(module);
   python::bind_io(module);
   python::bind_validation(module);

@@ -27,7 +27,7 @@ struct Kept {
 };
 
 // html and what was missing
-py::tuple run_html(const Run& run, const Run* second) {
+py::tuple run_html(const Run& run, const Run* second, std::optional<double> deformation) {
   Diagnostics notes;
   std::optional<Result<std::string>> html;
   {
@@ -41,6 +41,7 @@ py::tuple run_html(const Run& run, const Run* second) {
     } else {
       report = scene::report_of_run(first.recorded());
     }
+    report.deformation = deformation;
     scene::add_notes(notes, report);
     html = scene::to_html(report);
   }
@@ -51,13 +52,15 @@ py::tuple run_html(const Run& run, const Run* second) {
 
 void bind_scene(py::module_& module) {
   using py::arg;
-  module.def("run_html", &run_html, arg("run"), arg("second"));
+  module.def("run_html", &run_html, arg("run"), arg("second"), arg("deformation"));
   module.def(
       "model_html",
-      [](const CompiledModel& m) {
-        return value_of(scene::to_html(scene::report_of_model(*m.model, m.params)));
+      [](const CompiledModel& m, std::optional<double> deformation) {
+        scene::Report report = scene::report_of_model(*m.model, m.params);
+        report.deformation = deformation;
+        return value_of(scene::to_html(report));
       },
-      arg("model"));
+      arg("model"), arg("deformation"));
   module.def(
       "write_text",
       [](const std::string& path, const std::string& text) {

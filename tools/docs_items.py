@@ -76,6 +76,7 @@ SIGNS = {
     "point_velocity": "velocities",
     "orientation": "rpy",
     "rayleigh": r"damping = \{ alpha",
+    "connection": r"connect = \[",
 }
 
 

@@ -99,7 +99,7 @@ class Probe:
         kept = {
             k: v
             for k, v in self.description.items()
-            if k not in ("force", "actuator", "sensor", "output", "simulation")
+            if k not in ("force", "actuator", "sensor", "output", "servo", "simulation")
         }
         model = pg.Model.from_dict({**kept, "output": self.outputs})
         q, _ = model.initial_state()

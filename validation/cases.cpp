@@ -32,6 +32,8 @@ Rows a05();
 namespace palomba {
 Rows fig2_3();
 Rows fig3_14();
+Rows fig5_11();
+Rows fig6();
 Rows kinematic_observer();
 Rows slider_crank();
 Rows table3_4();
@@ -93,6 +95,10 @@ std::span<const Case> cases() {
            palomba::fig2_3},
       Case{"palomba", "fig3.14", "Digging forces and payload of an excavator arm",
            palomba::fig3_14},
+      Case{"palomba", "fig5.11-5.16",
+           "Reduced manipulator: frequencies and shapes over half a radian", palomba::fig5_11},
+      Case{"palomba", "fig6", "Observer of the flexible manipulator on its reduced model",
+           palomba::fig6},
       Case{"palomba", "kinematic_observer", "Slider-crank kinematics (2.23) of test KKF-I",
            palomba::kinematic_observer},
       Case{"palomba", "slider_crank",

@@ -101,12 +101,6 @@ bool parse_frames(const std::string& text, FrameOfNode& frames) {
   return true;
 }
 
-Diagnostics write_modes(const ModalTest& test, const std::string& path) {
-  if (!path.ends_with(".uff") && !path.ends_with(".unv")) return write_modal_test(test, path);
-  const Result<uff::File> file = uff_of(test);
-  return file ? uff::write(*file, path) : file.diagnostics();
-}
-
 int ema_verb(const Arguments& a) {
   EmaOptions options;
   options.max_order = a.order;
@@ -139,7 +133,7 @@ int ema_verb(const Arguments& a) {
   Diagnostics notes = data.diagnostics();
   notes.append(found.diagnostics());
   if (!found) return fail(notes, a.json);
-  if (!a.out.empty()) notes.append(write_modes(modal_test(*found), a.out));
+  if (!a.out.empty()) notes.append(write_modal_test(modal_test(*found), a.out));
   if (!a.view.empty()) {
     scene::Report report =
         scene::report_of_ema(*found, std::filesystem::path(a.file).filename().string());

@@ -82,11 +82,13 @@ int main(int argc, char** argv) {
   add_check(app, exit_code);
   add_equilibrium(app, exit_code);
   add_inverse_dynamics(app, exit_code);
+  add_invert(app, exit_code);
   add_modes(app, exit_code);
   add_linearize(app, exit_code);
   add_poses(app, exit_code);
   add_identify(app, exit_code);
   add_update(app, exit_code);
+  add_impact(app, exit_code);
   add_ema(app, exit_code);
   add_reduce(app, exit_code);
   add_observe(app, exit_code);

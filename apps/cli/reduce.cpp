@@ -13,12 +13,13 @@
 #include "apps/cli/report.hpp"
 #include "panto/io/reduction.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/scene/reduction_report.hpp"
 
 namespace panto::cli {
 namespace {
 
 struct Arguments : OperatingArguments {
-  std::string masters, rank, modes, band, tolerance, mass, damping_matrix, sample, file;
+  std::string masters, rank, modes, band, tolerance, mass, damping_matrix, sample, file, view;
   std::vector<std::string> forces;
   double damping = -1, mac = -1;
   int candidates = 0, keep = -1;
@@ -70,8 +71,15 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
       message = fmt::format("--modes {}: expected numbers, such as 8,14", a.modes);
       return false;
     }
-    o.modes.clear();
-    for (const double n : numbers) o.modes.push_back(static_cast<int>(n));
+    std::vector<int> modes;
+    for (const double n : numbers) {
+      if (!(n >= 1 && n <= 1e6) || n != static_cast<int>(n)) {
+        message = fmt::format("--modes {}: expected whole numbers from 1 on", a.modes);
+        return false;
+      }
+      modes.push_back(static_cast<int>(n));
+    }
+    for_modes(o, std::move(modes));
   }
   if (!a.band.empty()) {
     const auto ends = split(a.band, ',');
@@ -80,7 +88,7 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
       message = fmt::format("--band {}: expected two frequencies, such as 0,180Hz", a.band);
       return false;
     }
-    o.band_hz = {from, to};
+    for_band(o, {from, to});
   }
   if (!a.tolerance.empty() && !parse_share(a.tolerance, o.tolerance)) {
     message = fmt::format("--tolerance {}: expected a share, such as 1%", a.tolerance);
@@ -139,6 +147,13 @@ std::optional<LoadedReduceStudy> loaded(const Arguments& a, Diagnostics& notes, 
   return take(linear_system(l->linear, l->model.name));
 }
 
+// Interior modes as people count them.
+std::vector<double> numbers(const std::vector<int>& modes) {
+  std::vector<double> out;
+  for (const int mode : modes) out.push_back(mode + 1);
+  return out;
+}
+
 std::string json_of(const LinearSystem& system, const RankedReduction& r) {
   JsonWriter json;
   json.begin_object()
@@ -149,8 +164,11 @@ std::string json_of(const LinearSystem& system, const RankedReduction& r) {
       .member("reduced_size", static_cast<int>(r.system.M.rows()))
       .member("names", r.system.names)
       .member("unseen", r.unseen)
-      .key("modes")
+      .member("kept", numbers(r.selected))
+      .key("interior")
       .begin_array();
+  for (Eigen::Index i = 0; i < r.cb.omega2.size(); ++i) json.value(hz(r.cb.omega2(i)));
+  json.end_array().key("modes").begin_array();
   for (size_t i = 0; i < r.mode_errors.size(); ++i)
     json.begin_object()
         .member("mode", r.modes->numbers[i] + 1)
@@ -160,12 +178,12 @@ std::string json_of(const LinearSystem& system, const RankedReduction& r) {
         .end_object();
   json.end_array().key("rankings").begin_object();
   for (const RankingCurve& c : r.rankings) {
-    std::vector<double> order;
-    for (const int mode : c.ranking.order) order.push_back(mode + 1);
     json.key(to_string(c.method))
         .begin_object()
         .member("needed", c.needed)
-        .member("order", order)
+        .member("order", numbers(c.ranking.order))
+        .member("coefficient",
+                std::vector<double>(c.ranking.coefficient.begin(), c.ranking.coefficient.end()))
         .key("sizes")
         .begin_array();
     for (const SizePoint& p : c.points)
@@ -247,6 +265,11 @@ int reduce_verb(const Arguments& a) {
   if (Interrupt::requested()) return kInterrupted;
   if (!found.ok()) return fail(notes, a.json);
   if (!a.file.empty()) notes.append(write_reduction(study->system, *found, a.file));
+  if (!a.view.empty()) {
+    scene::Report report = scene::report_of_reduction(study->system, *found, study->options);
+    scene::add_notes(notes, report);
+    notes.append(write_page(report, a.view));
+  }
   if (!notes.ok()) return fail(notes, a.json);
   if (!a.file.empty()) note("wrote " + a.file);
   print(notes);
@@ -267,9 +290,9 @@ void add_reduce(CLI::App& app, int& exit_code) {
   add_operating_arguments(*verb, *a);
   verb->add_option("--masters", a->masters, "Degrees of freedom, nodes or sets that stay")
       ->type_name("name,...");
-  verb->add_option("--rank", a->rank, "imr (modes), ebr (forces), sbe, eim or cms")
+  verb->add_option("--rank", a->rank, "imr (modes), ebr (forces) or sbe")
       ->type_name("name")
-      ->check(CLI::IsMember({"imr", "ebr", "sbe", "eim", "cms"}));
+      ->check(CLI::IsMember({"imr", "ebr", "sbe"}));
   CLI::Option* modes = verb->add_option("--modes", a->modes, "Modes to keep, from 1, rigid counted")
                            ->type_name("n,...");
   verb->add_option("--band", a->band, "All elastic modes between two frequencies")
@@ -294,6 +317,7 @@ void add_reduce(CLI::App& app, int& exit_code) {
       ->type_name("C.mtx");
   verb->add_option("-o,--out", a->file, "Write the reduced system: HDF5, and Matrix Market beside")
       ->type_name("reduced.h5");
+  verb->add_option("--view", a->view, "Write the report page")->type_name("reduction.html");
   verb->footer(
       "MODEL is a model, a study.toml, a stiffness matrix .mtx (with --mass), or a CalculiX job "
       ".inp.\nExamples:\n"

@@ -14,7 +14,7 @@ namespace panto::cli {
 namespace {
 
 // Failures of a calculation; all other diagnostics speak about what was given.
-constexpr int kNumericalIds[] = {505, 510, 516, 517, 540, 718, 813, 960};
+constexpr int kNumericalIds[] = {505, 510, 516, 517, 540, 718, 813, 960, 1021, 1023, 1024};
 
 std::string json_of(const Diagnostics& diagnostics) {
   JsonWriter json;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "apps/cli/json.hpp"
 #include "apps/cli/progress.hpp"
@@ -22,6 +23,7 @@ struct Arguments : ModelArguments {
   CLI::Option *until_given = nullptr, *dt_given = nullptr, *tol_given = nullptr,
               *sample_given = nullptr, *seed_given = nullptr;
   std::string integrator, at, stop, out, csv, view;
+  std::optional<double> deformation;
   std::uint64_t seed = 0;
 };
 
@@ -140,6 +142,7 @@ std::string json_of(const Run& run, const std::vector<double>& at) {
       .begin_object()
       .member("steps", run.stats.steps)
       .member("evaluations", run.stats.evaluations)
+      .member("references", run.stats.references)
       .member("wall_seconds", run.stats.wall_seconds)
       .member("real_time_factor", run.stats.real_time_factor)
       .end_object();
@@ -175,6 +178,10 @@ std::string table_of(const Run& run, const Arguments& a, const std::vector<doubl
                       run.max_position_violation, run.max_velocity_violation);
   text += fmt::format("  computed in {:.3g} s, {:.3g} times faster than real time\n",
                       run.stats.wall_seconds, run.stats.real_time_factor);
+  if (run.stats.references > 0)
+    text += fmt::format(
+        "  reduction   modes computed anew {} times, displacements jumped by at most {:.1e}\n",
+        run.stats.references, run.stats.reference_jump);
   if (!run.stopped_by.empty()) text += fmt::format("  stopped by  {}\n", run.stopped_by);
   for (const std::string& file : {a.out, a.csv, a.view})
     if (!file.empty()) text += fmt::format("  written     {}\n", file);
@@ -220,7 +227,11 @@ int simulate_verb(const Arguments& a) {
   if (a.seed_given->count() > 0) measure(*model, params, a.seed, *run);
   if (!a.out.empty()) notes.append(write_hdf5(*run, a.out));
   if (!a.csv.empty()) notes.append(write_csv(*run, a.csv));
-  if (!a.view.empty()) notes.append(write_page(scene::report_of_run(*model, params, *run), a.view));
+  if (!a.view.empty()) {
+    scene::Report report = scene::report_of_run(*model, params, *run);
+    report.deformation = a.deformation;
+    notes.append(write_page(report, a.view));
+  }
   if (!notes.ok()) return fail(notes, a.json);
   for (const std::string& file : {a.out, a.csv})
     if (!file.empty()) note("wrote " + file);
@@ -259,7 +270,9 @@ void add_simulate(CLI::App& app, int& exit_code) {
           ->type_name("n");
   verb->add_option("--out", a->out, "Write everything to an HDF5 file")->type_name("run.h5");
   verb->add_option("--csv", a->csv, "Write the outputs to a CSV file")->type_name("run.csv");
-  verb->add_option("--view", a->view, "Write the report page of the run")->type_name("run.html");
+  CLI::Option* view = verb->add_option("--view", a->view, "Write the report page of the run")
+                          ->type_name("run.html");
+  add_deformation(*verb, a->deformation)->needs(view);
   verb->footer("");
   verb->footer([] {
     std::string text = "Integrators:";

@@ -166,7 +166,7 @@ void ForceSystem::difference(View a, View b, MutableView w) noexcept {
 Status ForceSystem::step(double t, double dt, MutableView x, MutableView out) noexcept {
   std::copy(x.begin(), x.end(), out.begin());
   if (solved(true)) {
-    solve(x.subspan(at(n1_), at(n2_)), out.first(at(n1_)));
+    if (!at_end()) solve(x.subspan(at(n1_), at(n2_)), out.first(at(n1_)));
   } else if (solved(false)) {
     solve(x.first(at(n1_)), out.subspan(at(n1_), at(n2_)));
     return Status::kOk;
@@ -191,6 +191,7 @@ Status ForceSystem::step(double t, double dt, MutableView x, MutableView out) no
         break;
     }
   }
+  if (solved(true) && at_end()) solve(out.subspan(at(n1_), at(n2_)), out.first(at(n1_)));
   return Status::kOk;
 }
 
@@ -219,6 +220,7 @@ Status ForceSystem::transition(double t, double dt, MutableView x, MutableView o
       f(k, k) = (e.user(t, dt, force + d) - e.user(t, dt, force - d)) / (2 * d);
     }
   }
+  if (solved(true) && at_end()) f.topRows(n1_) = gain_.lazyProduct(f.middleRows(n1_, n2_));
   return f.allFinite() ? Status::kOk : Status::kNotFinite;
 }
 
@@ -247,6 +249,14 @@ void ForceSystem::process_noise(double t, double dt, View x, Eigen::MatrixXd& q)
       q(k, k) = e.walk * e.walk * dt;
     }
   }
+  if (!solved(true) || !at_end()) return;
+  // What is new in the unknown forces is in the measured ones at once.
+  for (int i = 0; i < n1_; ++i)
+    for (int j = 0; j < n2_; ++j) {
+      const double c = gain_(i, j) * q(n1_ + j, n1_ + j);
+      q(i, n1_ + j) = q(n1_ + j, i) = c;
+      for (int k = 0; k < n1_; ++k) q(i, k) += c * gain_(k, j);
+    }
 }
 
 Status ForceSystem::sense(double t, MutableView x, std::span<const int> sensors,

@@ -42,8 +42,9 @@ enum class ForceForm : std::uint8_t {
   kF21,  // unknown forces from measured ones
 };
 
+// Which motion, and with f12 which unknown forces, the measured forces at the end of a step belong to.
 enum class MotionAt : std::uint8_t {
-  kBegin,  // of a step, as in the source
+  kBegin,  // of the step, as in the source: a low-pass then tells forces that are a step old, after its decay
   kEnd,
 };
 
@@ -108,6 +109,8 @@ class ForceSystem final : public System {
   [[nodiscard]] bool solved(bool first) const {
     return !zone_ && first == (settings_.form == ForceForm::kF12);
   }
+  // The measured forces of a step belong to the unknown ones at its end, not at its begin.
+  [[nodiscard]] bool at_end() const { return settings_.motion == MotionAt::kEnd; }
 
   Workspace& workspace_;
   std::vector<Place> measured_, unknown_;

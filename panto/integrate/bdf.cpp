@@ -1,6 +1,5 @@
 // Backward differentiation formulae (INT-5) of order 1 to 6 on the times actually visited: the derivative at the new time of the polynomial through
-// the last k + 1 states. The first k - 1 steps are taken by radau5 in halves, whose error h^6 does not spoil the order; those of
-// large sparse models by the trapezoidal rule, which limits the order of what follows to that of its error h^3.
+// the last k + 1 states. The first k - 1 steps are taken by radau5 in halves, whose error h^6 does not spoil the order.
 // The past is kept as full coordinates and speeds, so that it can be re-expressed in other independent coordinates.
 #include <algorithm>
 #include <array>
@@ -21,8 +20,7 @@ class Bdf final : public Stepper {
   Bdf(Ode& ode, const StepperOptions& options, int order)
       : Stepper(ode),
         order_(order),
-        starter_(MotionMatrix::large(ode) ? make_implicit("trapezoidal", ode, options)
-                                          : make_radau("radau5", ode, options)),
+        starter_(make_radau("radau5", ode, options)),
         c_(next_.size()),
         half_(next_.size()) {
     if (ode.plain()) {

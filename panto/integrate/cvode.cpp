@@ -27,8 +27,8 @@
 
 #include "panto/integrate/adaptive.hpp"
 #include "panto/integrate/collocation.hpp"
+#include "panto/integrate/stability.hpp"
 #include "panto/integrate/stepper.hpp"
-#include "panto/numerics/dense.hpp"
 
 namespace panto {
 
@@ -245,10 +245,10 @@ class Cvode final : public Adaptive {
     CVodeGetLastOrder(memory_, &order);
     if ((failures < kFailureRate * kWatch && order > kLowOrder) || ode_.reduced_size() == 0)
       return Status::kOk;
-    ode_.prepare_derivatives();
-    if (!usable(ode_.linearise(t_, values()))) return Status::kOk;
+    Eigen::VectorXcd fast;
+    if (!usable(fast_eigenvalues(ode_, t_, values(), fast))) return Status::kOk;
     std::complex<double> largest;
-    for (const std::complex<double>& e : eigenvalues(ode_.reduced_jacobian()))
+    for (const std::complex<double>& e : fast)
       if (std::abs(e) > std::abs(largest)) largest = e;
     const double size = std::abs(largest);
     const bool damped = largest.real() < -0.5 * size;

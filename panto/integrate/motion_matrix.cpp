@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "panto/integrate/motion_saddle.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/mechanics/reduced_tangent.hpp"
 #include "panto/numerics/sparse_lu.hpp"
@@ -167,76 +168,39 @@ class DenseMotionMatrix final : public MotionMatrix {
 class SparseMotionMatrix final : public MotionMatrix {
  public:
   explicit SparseMotionMatrix(Ode& ode)
-      : ode_(ode), rest_(ode.workspace().independent_accelerations().size()) {
-    Workspace& w = ode.workspace();
-    const Model& model = w.model();
-    const std::vector<double> q(static_cast<size_t>(model.nq), 0.0),
-        v(static_cast<size_t>(model.nv), 0.0), u(model.inputs.size(), 0.0);
-    Point x;
-    x.q = q;
-    x.v = x.a = v;
-    x.u = x.u_rate = u;
-    w.step_tangent(x, 0, 0, tangent_);
-    const RowMatrix& g = w.constraint_rows();
-    std::vector<std::vector<std::pair<int, int>>> columns(static_cast<size_t>(model.nv));
-    for (int j = 0; j < g.rows(); ++j)
-      for (int k = g.start[static_cast<size_t>(j)]; k < g.start[static_cast<size_t>(j) + 1]; ++k)
-        columns[static_cast<size_t>(g.column[static_cast<size_t>(k)])].emplace_back(j, k);
-    matrix_.columns = model.nv + g.rows();
-    in_columns_.resize(g.column.size());
-    const auto end_row = [&] { matrix_.start.push_back(static_cast<int>(matrix_.column.size())); };
-    for (int i = 0; i < model.nv; ++i) {
-      const auto at = static_cast<size_t>(i);
-      matrix_.column.insert(matrix_.column.end(), tangent_.column.begin() + tangent_.start[at],
-                            tangent_.column.begin() + tangent_.start[at + 1]);
-      for (const auto& [row, entry] : columns[at]) {
-        in_columns_[static_cast<size_t>(entry)] = static_cast<int>(matrix_.column.size());
-        matrix_.column.push_back(model.nv + row);
-      }
-      end_row();
-    }
-    for (int j = 0; j < g.rows(); ++j) {
-      const auto at = static_cast<size_t>(j);
-      matrix_.column.insert(matrix_.column.end(), g.column.begin() + g.start[at],
-                            g.column.begin() + g.start[at + 1]);
-      matrix_.column.push_back(model.nv + j);
-      end_row();
-    }
-    matrix_.value.assign(matrix_.column.size(), 0.0);
+      : ode_(ode),
+        saddle_(ode.workspace()),
+        tangent_(saddle_.tangent()),
+        rest_(ode.workspace().independent_accelerations().size()),
+        lu_(saddle_.pattern()) {
+    const Model& model = ode.workspace().model();
+    matrix_.resize(saddle_.pattern().column.size());
     const Eigen::Index n = ode.independent(), small = n <= kInverse ? n : 1;
-    columns_.setZero(matrix_.columns, small);
+    columns_.setZero(saddle_.pattern().columns, small);
     if (n <= kInverse) {
       kept_.emplace();
       kept_->resize(model.nv, n);
       inverse_.setZero(model.nv, n);
     }
-    lu_ = std::make_unique<SparseLU>(matrix_);
     // Pivots are chosen here, for the mass matrix, so that steps need not allocate.
-    fill();
-    (void)lu_->factor(matrix_);
+    saddle_.fill(ode.workspace(), tangent_.value, matrix_);
+    (void)lu_.factor(matrix_);
   }
 
   Status renew(double t, View x, View rates, double position, double velocity) noexcept override {
-    const Status status = ode_.imbalance(t, x, rates, rest_);
+    Point at;
+    const Status status = balanced_point(ode_, t, x, rates, rest_, at);
     if (!usable(status)) return status;
     Workspace& w = ode_.workspace();
-    Point at;
-    at.t = ode_.inside_window(t);
-    at.q = ode_.positions();
-    at.v = ode_.speeds();
-    at.a = ode_.accelerations();
-    at.lambda = ode_.balancing_multipliers();
-    at.u = ode_.inputs();
-    at.u_rate = ode_.input_rates();
     w.step_tangent(at, position, velocity, tangent_);
     ode_.count_linearisation();
-    fill();
-    if (!lu_->factor(matrix_)) return Status::kSingular;
+    saddle_.fill(w, tangent_.value, matrix_);
+    if (!lu_.factor(matrix_)) return Status::kSingular;
     if (!kept_) return status;
     const auto z = w.independent_accelerations();
     columns_.setZero();
     for (Eigen::Index i = 0; i < columns_.cols(); ++i) columns_(z[static_cast<size_t>(i)], i) = 1;
-    lu_->solve(columns_.data(), static_cast<int>(columns_.cols()));
+    lu_.solve(columns_.data(), static_cast<int>(columns_.cols()));
     inverse_ = columns_.topRows(inverse_.rows());
     if (!inverse_.allFinite()) return Status::kSingular;
     kept_->add(t, inverse_);
@@ -259,39 +223,16 @@ class SparseMotionMatrix final : public MotionMatrix {
     const auto z = ode_.workspace().independent_accelerations();
     columns_.setZero();
     for (size_t i = 0; i < z.size(); ++i) columns_(z[i], 0) = -rest(static_cast<Eigen::Index>(i));
-    lu_->solve(columns_.data(), 1);
+    lu_.solve(columns_.data(), 1);
     change = columns_.col(0).head(change.size());
   }
 
  private:
-  // matrix_ from tangent_ and the workspace's G.
-  void fill() noexcept {
-    const int nv = tangent_.columns;
-    const RowMatrix& g = ode_.workspace().constraint_rows();
-    double* value = matrix_.value.data();
-    for (int i = 0; i < nv; ++i) {
-      const auto row = static_cast<size_t>(i);
-      std::copy(tangent_.value.begin() + tangent_.start[row],
-                tangent_.value.begin() + tangent_.start[row + 1], value + matrix_.start[row]);
-    }
-    const auto redundant = ode_.workspace().redundant_rows();
-    for (int j = 0; j < g.rows(); ++j) {
-      const bool kept = std::find(redundant.begin(), redundant.end(), j) == redundant.end();
-      int to = matrix_.start[static_cast<size_t>(nv + j)];
-      for (auto k = static_cast<size_t>(g.start[static_cast<size_t>(j)]);
-           k < static_cast<size_t>(g.start[static_cast<size_t>(j) + 1]); ++k) {
-        value[to++] = kept ? g.value[k] : 0;
-        value[in_columns_[k]] = kept ? -g.value[k] : 0;
-      }
-      value[to] = kept ? 0 : 1;
-    }
-  }
-
   Ode& ode_;
-  RowMatrix tangent_, matrix_;
-  std::vector<int> in_columns_;  // entry of G -> place of the same in -Gᵀ
-  std::vector<double> rest_;
-  std::unique_ptr<SparseLU> lu_;
+  MotionSaddle saddle_;
+  RowMatrix tangent_;
+  std::vector<double> matrix_, rest_;
+  SparseLU lu_;
   Eigen::MatrixXd columns_;  // right-hand sides, then solutions
   Eigen::MatrixXd inverse_;
   std::optional<InverseInTime> kept_;

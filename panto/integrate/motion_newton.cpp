@@ -26,8 +26,7 @@ MotionNewton::MotionNewton(Ode& ode, const StepperOptions& options)
       limit_(options.newton_limit),
       // So many iterations cost as much as a matrix.
       patience_(std::max(2, ode.reduced_size() / 4)),
-      // Forces of short elements are small differences of large ones.
-      round_off_(Convergence::kRoundOff * std::max(1.0, std::pow(ode.independent() / 300.0, 2))),
+      round_off_(Convergence::round_off(ode)),
       q_(static_cast<size_t>(ode.coordinates())),
       rates_(static_cast<size_t>(ode.independent())),
       x_dot_(static_cast<size_t>(ode.size())),

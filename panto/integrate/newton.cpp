@@ -5,13 +5,17 @@
 
 namespace panto {
 
+double Convergence::round_off(const Ode& ode) {
+  return kRoundOff * std::max(1.0, std::pow(ode.independent() / 300.0, 2));
+}
+
 Convergence::Verdict Convergence::judge(double correction, double tolerance) noexcept {
   if (!std::isfinite(correction)) return Verdict::kFailed;
   if (correction <= tolerance) return Verdict::kDone;
   const double before = previous_;
   previous_ = correction;
   if (before < 0) return Verdict::kContinue;
-  if (correction > 0.5 * before && correction <= kRoundOff) return Verdict::kDone;
+  if (correction > 0.5 * before && correction <= round_off_) return Verdict::kDone;
   return correction > 0.1 * before ? Verdict::kSlow : Verdict::kContinue;
 }
 

@@ -46,13 +46,16 @@ class ShiftedSolver {
 class Convergence {
  public:
   static constexpr double kRoundOff = 1e-9;  // stagnation below this is the noise of closing loops
+  // Of large models: forces of short elements are small differences of large ones.
+  [[nodiscard]] static double round_off(const Ode& ode);
+  explicit Convergence(double round_off = kRoundOff) : round_off_(round_off) {}
   enum class Verdict { kDone, kContinue, kSlow, kFailed };
   void start() { previous_ = -1; }
   // kSlow: go on, with a fresh Jacobian.
   Verdict judge(double correction, double tolerance) noexcept;
 
  private:
-  double previous_ = -1;
+  double previous_ = -1, round_off_;
 };
 
 class NewtonSolver {

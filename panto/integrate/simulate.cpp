@@ -348,6 +348,10 @@ class Runner {
         }
         next = next >= stop - same ? stop : next;
         if (!fixed_step(*stepper, next, same, x, end)) return false;
+        if (drifted(x)) {
+          if (!check(renew(x), time_)) return false;
+          stepper->reset();
+        }
         run_.stats.steps = stepper->steps();
         run_.stats.repartitions = stepper->repartitions();
         run_.stats.jacobians = ode_.linearisations();
@@ -410,6 +414,14 @@ class Runner {
         }
         if (!report_until(now, state)) return false;
         time_ = now;
+        if (model_.reduction.active() && now < stops[k]) {
+          if (!check(integrator->at(now, x), now)) return false;
+          if (drifted(x)) {
+            if (!check(renew(x), now)) return false;
+            const Status again = integrator->start(now, x);
+            if (!check(again, now, integrator->failure())) return false;
+          }
+        }
         going = progress(now);
       }
       if (!check(integrator->at(integrator->time(), x), time_)) return false;
@@ -417,6 +429,34 @@ class Runner {
     }
     count(*integrator);
     return true;
+  }
+
+  // The interior modes of a reduced model no longer fit the pose of x.
+  bool drifted(std::vector<double>& x) {
+    const double limit = options_.reduction_limit;
+    if (!model_.reduction.active() || limit == 0) return false;
+    if (!usable(ode_.project(time_, x))) return false;
+    return ode_.workspace().reduction_drift(ode_.positions()) > limit;
+  }
+  // They are computed anew there; what that does to the energy enters the balance. Right after, they fit: the links must move as far again before the
+  // next time.
+  Status renew(std::vector<double>& x) {
+    Workspace& w = ode_.workspace();
+    const Status closed = ode_.project(time_, x);
+    if (!usable(closed)) return closed;
+    std::vector<double> q(ode_.positions().begin(), ode_.positions().end()),
+        v(ode_.speeds().begin(), ode_.speeds().end());
+    const Energy before = w.energy(q, v);
+    double jump = 0;
+    if (!w.renew_reduction(q, v, jump)) return Status::kSingular;
+    const Energy after = w.energy(q, v);
+    ode_.pack(q, v, x);
+    if (ode_.with_work())
+      x[static_cast<size_t>(ode_.dynamic_size())] +=
+          after.kinetic + after.potential - before.kinetic - before.potential;
+    ++run_.stats.references;
+    run_.stats.reference_jump = std::max(run_.stats.reference_jump, jump);
+    return ode_.project(time_, x);
   }
 
   // A driver whose rate jumps at time_ acts by an impulse: M (v⁺ - v⁻) = Gᵀ Λ, G v⁺ = b⁺. What it does enters the energy balance.

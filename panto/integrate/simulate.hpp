@@ -28,12 +28,16 @@ struct SimulationOptions {
   std::optional<StopEvent> stop;
   std::vector<double> q, v;  // initial state; empty: assembled from the model
   bool keep_states = true;   // record q, v, a, λ too
+  // Of a reduced model: its modes are computed anew where they are further from orthonormal than this (RER-7); 0: never.
+  double reduction_limit = 0.02;
   std::function<bool(double fraction)>
       progress;  // called now and then; returning false stops the run, which stays valid up to there
 };
 
 struct RunStats {
   long steps = 0, evaluations = 0, jacobians = 0, repartitions = 0, rejected = 0;
+  long references = 0;        // of a reduced model: how often its modes were computed anew
+  double reference_jump = 0;  // largest change of a displacement by that [m, rad]
   double wall_seconds = 0, real_time_factor = 0;  // simulated seconds per second
 };
 

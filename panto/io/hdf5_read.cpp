@@ -241,6 +241,8 @@ void read_attributes(hid_t root, Run& run) {
   Reader::number_attribute(root, "jacobians", run.stats.jacobians);
   Reader::number_attribute(root, "repartitions", run.stats.repartitions);
   Reader::number_attribute(root, "rejected", run.stats.rejected);
+  Reader::number_attribute(root, "references", run.stats.references);
+  Reader::number_attribute(root, "reference_jump", run.stats.reference_jump);
 }
 
 void read_model(Reader& file, Run& run) {

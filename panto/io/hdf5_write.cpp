@@ -198,6 +198,8 @@ void write_all(const Run& run, Writer& file) {
   attribute(root, "jacobians", run.stats.jacobians);
   attribute(root, "repartitions", run.stats.repartitions);
   attribute(root, "rejected", run.stats.rejected);
+  attribute(root, "references", run.stats.references);
+  attribute(root, "reference_jump", run.stats.reference_jump);
 
   file.series(root, "t", "s", run.t);
   series_group(file, root, "outputs", run.output_names, run.output_units, run.outputs);

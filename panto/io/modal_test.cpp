@@ -9,6 +9,7 @@
 
 #include "panto/io/atomic_file.hpp"
 #include "panto/io/csv.hpp"
+#include "panto/io/frequency_data.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/study_reader.hpp"
 #include "panto/model/write_toml.hpp"
@@ -17,6 +18,8 @@ namespace panto {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+bool universal(const std::string& path) { return path.ends_with(".uff") || path.ends_with(".unv"); }
 
 struct ShapeEntry {
   size_t point = 0;
@@ -337,6 +340,15 @@ Result<ModalTest> parse_modal_csv(std::string_view text, const std::string& file
 }
 
 Result<ModalTest> read_modal_test(const std::string& path) {
+  if (universal(path)) {
+    const Result<uff::File> file = uff::read(path);
+    if (!file) return file.diagnostics();
+    Result<ModalTest> test = modal_test(*file);
+    Diagnostics notes = file.diagnostics();
+    notes.append(test.diagnostics());
+    if (!test) return notes;
+    return {std::move(*test), notes};
+  }
   const Result<std::string> bytes = read_bytes(path, kMaxModelBytes);
   if (!bytes) return bytes.diagnostics();
   return path.ends_with(".csv") ? parse_modal_csv(*bytes, path) : parse_modal_toml(*bytes, path);
@@ -415,6 +427,10 @@ std::string modal_csv(const ModalTest& test) {
 }
 
 Diagnostics write_modal_test(const ModalTest& test, const std::string& path) {
+  if (universal(path)) {
+    const Result<uff::File> file = uff_of(test);
+    return file ? uff::write(*file, path) : file.diagnostics();
+  }
   return write_text_atomically(path, path.ends_with(".csv") ? modal_csv(test) : modal_toml(test));
 }
 

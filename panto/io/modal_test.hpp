@@ -1,4 +1,4 @@
-// Modal tables: what a modal test measured, as TOML or CSV files (docs/ema.md tells the formats).
+// Modal tables: what a modal test measured, as TOML, CSV or universal files (docs/ema.md tells the formats).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace panto {
 
-// By the name of the file: .csv is a table with a row per mode and point, anything else TOML. All that is wrong is told: E0951 values that cannot be
+// By the name of the file: .csv is a table with a row per mode and point, .uff or .unv a universal file (dataset 55, six digits), anything else TOML. All that is wrong is told: E0951 values that cannot be
 // (frequencies that are not positive, damping ratios outside 0 … 1, negative deviations, directions of no length), E0952 points that are there twice, rows that
 // contradict each other, columns that are missing; what the readers of TOML and CSV find. A damaged CSV table is an error, no row is dropped.
 // Modes are sorted by frequency. Directions are made unit vectors.

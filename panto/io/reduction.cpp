@@ -12,6 +12,7 @@
 #include "panto/io/load.hpp"
 #include "panto/io/matrix_market.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/reduction/superelement.hpp"
 
 namespace panto {
 namespace {
@@ -142,6 +143,23 @@ Result<LinearSystem> linearised(const PosedModel& m, const std::string& file) {
   return linear_system(*linear, model->name);
 }
 
+// A row per mode.
+std::string text_of(const SuperelementModes& modes) {
+  fmt::memory_buffer text;
+  const auto to = std::back_inserter(text);
+  fmt::format_to(to, "omega2 [1/s^2]");
+  if (modes.damping.size() > 0) fmt::format_to(to, ",damping [1/s]");
+  for (const std::string& name : modes.masters) fmt::format_to(to, ",{}", name);
+  for (Eigen::Index i = 0; i < modes.omega2.size(); ++i) {
+    fmt::format_to(to, "\n{:.17g}", modes.omega2(i));
+    if (modes.damping.size() > 0) fmt::format_to(to, ",{:.17g}", modes.damping(i));
+    for (Eigen::Index k = 0; k < modes.shapes.rows(); ++k)
+      fmt::format_to(to, ",{:.17g}", modes.shapes(k, i));
+  }
+  fmt::format_to(to, "\n");
+  return {text.data(), text.size()};
+}
+
 }  // namespace
 
 Result<LinearSystem> read_matrices(const MatrixFiles& files) {
@@ -262,6 +280,11 @@ Diagnostics write_reduction(const LinearSystem& system, const RankedReduction& r
   pair(".M.mtx", reduction.system.M);
   pair(".K.mtx", reduction.system.K);
   if (reduction.system.C.rows() > 0) pair(".C.mtx", reduction.system.C);
+  const auto modes = superelement_modes(reduction.system, reduction.cb.rigid);
+  out.append(modes.diagnostics());
+  if (modes.ok())
+    out.append(write_text_atomically(fs::path(path).replace_extension(".modes.csv").string(),
+                                     text_of(*modes)));
   return out;
 }
 

@@ -25,7 +25,7 @@ Result<LoadedReduceStudy> load_reduce_study(const ModelSpec& description);
 Result<LoadedReduceStudy> load_reduce_study(const std::string& path);
 
 // HDF5 (docs/reduce.md): /M, /K, /C, /basis, /names, /dofs, /masters, /selected, /interior_hz, /rankings/<method>/…; and beside it the reduced pair as Matrix Market
-// files, "name.M.mtx" and "name.K.mtx" for "name.h5".
+// files, "name.M.mtx" and "name.K.mtx" for "name.h5", and its modes for a superelement, "name.modes.csv" (W0920 where there are none).
 Diagnostics write_reduction(const LinearSystem& system, const RankedReduction& reduction,
                             const std::string& path);
 

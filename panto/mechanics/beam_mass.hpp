@@ -22,10 +22,21 @@ class BeamMass {
         constant_(pattern_.size()),
         factor_(static_cast<int>(elastic_), pattern_),
         reduced_(model) {
-    if (!reduced_.active()) return;
+    full_ = reduced_.active();
+    if (!full_) return;
     turning_.resize(joints_ * joints_);
-    for (int dof = model.joint_nv(); dof < model.nv; ++dof)
+    for (int dof = model.joint_nv(); dof < model.nv; ++dof) {
       reduced_row_.push_back(reduced_.row_of(dof));
+      full_ = full_ && reduced_row_.back() == dof;
+    }
+    if (!full_) return;
+    const int n = static_cast<int>(elastic_), rows = lanes::padded(n);
+    full_factor_.resize(static_cast<size_t>(n * rows));
+    pivots_.resize(3 * elastic_);
+    right_.resize(static_cast<size_t>(rows), 0.0);
+    ld_ = lanes::padded(model.nv);
+    joint_columns_.resize(joints_ * static_cast<size_t>(ld_));
+    product_.resize(static_cast<size_t>(ld_));
   }
 
   // Other constants: the part of ANCF beams anew, which no pose changes.
@@ -52,12 +63,17 @@ class BeamMass {
       inertia_turns_ = inertia_turns_ || c.ancf.nodes[i].inertia != 0;
     }
     factored_ = false;
+    if (reduced_.active()) reduced_.bake(c.reduced);
   }
 
   // Composite: mass, moment and inertia about the body's origin, world axes.
   template <class Composite>
   void evaluate(const Kinematics<Planar, double>& kin, const Constants<Planar, double>& c,
                 Composite* composite) noexcept {
+    if (full_) {
+      reduced_.evaluate(kin, c, composite);
+      return;
+    }
     for (double& e : coupling_) e = 0;
     std::copy(constant_.begin(), constant_.end(), block_.begin());
     if (inertia_turns_) turning_inertia(kin, c);
@@ -114,8 +130,63 @@ class BeamMass {
     }
   }
 
+  // All elastic coordinates are those of reduced links: M is dense, and kept by columns of the joints and of the block below the diagonal.
+  [[nodiscard]] bool full() const noexcept { return full_; }
+  // With the joints' own block, by add(columns, ld) on the lower triangle.
+  template <class Add>
+  void complete(const Add& add) noexcept {
+    const int n = static_cast<int>(joints_);
+    double* columns = joint_columns_.data();
+    for (int j = 0; j < n; ++j) lanes::copy(reduced_.column(j), columns + j * ld_, ld_);
+    add(columns, ld_);
+    for (int j = 1; j < n; ++j)
+      for (int i = 0; i < j; ++i) columns[j * ld_ + i] = columns[i * ld_ + j];
+  }
+  // y = M x, all of it; still: elastic entries of x are zero.
+  void multiply_full(const double* x, double* y, bool still) noexcept {
+    const int n = static_cast<int>(joints_), ne = static_cast<int>(elastic_);
+    double* sum = product_.data();
+    lanes::clear(sum, ld_);
+    lanes::add_product(joint_columns_.data(), ld_, ld_, n, x, sum);
+    for (int i = 0; i < n + ne; ++i) y[i] = sum[i];
+    if (still) return;
+    const double* u = x + n;
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < ne; ++k)
+        y[j] += joint_columns_[static_cast<size_t>(j * ld_ + n + k)] * u[k];
+    for (int j = 0; j < ne; ++j)
+      for (int i = j; i < ne; ++i) {
+        const double e = reduced_(n + i, n + j);
+        y[n + i] += e * u[j];
+        if (i != j) y[n + j] += e * u[i];
+      }
+  }
+  // Entries of the block of the elastic coordinates, i ≥ j, and its columns from row `joints` on.
+  [[nodiscard]] const double* block_column(int j) const noexcept {
+    return reduced_.column(static_cast<int>(joints_) + j) + joints_;
+  }
+  // Coupling and turning as other models have them.
+  void spill() noexcept {
+    if (!full_) return;
+    const int n = static_cast<int>(joints_);
+    for (int j = 0; j < n; ++j) {
+      const double* column = reduced_.column(j);
+      for (int i = 0; i < static_cast<int>(elastic_); ++i)
+        coupling_[static_cast<size_t>(i * n + j)] = column[n + i];
+      for (int i = j; i < n; ++i)
+        turning_[static_cast<size_t>(i * n + j)] = turning_[static_cast<size_t>(j * n + i)] =
+            column[i];
+    }
+  }
+
   // Block of the displacements: its factor, false where it is not positive definite; x <- its inverse times x.
   [[nodiscard]] bool factorise(double tolerance) noexcept {
+    if (full_) {
+      const int n = static_cast<int>(elastic_), rows = lanes::padded(n);
+      for (int j = 0; j < n; ++j)
+        lanes::copy(block_column(j), full_factor_.data() + j * rows, rows);
+      return lanes::factor(full_factor_.data(), n, rows, tolerance, pivots_.data());
+    }
     if (factored_) return true;
     factored_ = factor_.factor(block_.data(), tolerance);
     const bool good = factored_;
@@ -124,7 +195,17 @@ class BeamMass {
   }
   // The block is the same in all poses.
   [[nodiscard]] bool constant() const noexcept { return model_->nodes.empty() && !inertia_turns_; }
-  void solve(double* x) const noexcept { factor_.solve(x); }
+  void solve(double* x) noexcept {
+    if (!full_) {
+      factor_.solve(x);
+      return;
+    }
+    const int n = static_cast<int>(elastic_);
+    double* right = right_.data();
+    for (int i = 0; i < n; ++i) right[i] = x[i];
+    lanes::solve(full_factor_.data(), n, lanes::padded(n), pivots_.data(), right);
+    for (int i = 0; i < n; ++i) x[i] = right[i];
+  }
   // Row of an elastic coordinate in the coupling with joints; all zero without ERLS beams.
   [[nodiscard]] const double* coupling(size_t coordinate) const noexcept {
     return coupling_.data() + coordinate * joints_;
@@ -133,6 +214,13 @@ class BeamMass {
 
   void dense(Eigen::MatrixXd& m) const {
     const auto n = static_cast<Eigen::Index>(joints_);
+    if (full_) {
+      for (Eigen::Index j = 0; j < n; ++j)
+        for (Eigen::Index i = 0; i < m.rows(); ++i)
+          m(i, j) = m(j, i) = joint_columns_[static_cast<size_t>(j * ld_ + i)];
+      place_block(n, m);
+      return;
+    }
     for (size_t k = 0; k < elastic_; ++k) {
       const auto row = n + static_cast<Eigen::Index>(k);
       for (size_t j = 0; j < joints_; ++j)
@@ -151,6 +239,13 @@ class BeamMass {
   }
   // The block of the displacements in a matrix that is zero there, from row and column `first`.
   void place_block(Eigen::Index first, Eigen::MatrixXd& m) const noexcept {
+    if (full_) {
+      const auto n = static_cast<int>(elastic_);
+      for (int j = 0; j < n; ++j)
+        for (int i = j; i < n; ++i)
+          m(first + i, first + j) = m(first + j, first + i) = block_column(j)[i];
+      return;
+    }
     for (size_t k = 0; k < block_.size(); ++k) {
       const auto [i, j] = pattern_[k];
       m(first + i, first + j) = m(first + j, first + i) = block_[k];
@@ -310,6 +405,11 @@ class BeamMass {
   erls::ReducedMass reduced_;
   std::vector<int> reduced_row_;  // elastic coordinate -> row of reduced_, -1: of an ANCF beam
   std::vector<double> turning_;
+  // All elastic coordinates are those of reduced_, in its order: their block is dense.
+  bool full_ = true;
+  std::vector<double> full_factor_, pivots_, right_, product_;
+  int ld_ = 0;
+  std::vector<double> joint_columns_;  // ld_ apart
 };
 
 }  // namespace panto::rigid

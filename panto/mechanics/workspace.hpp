@@ -119,6 +119,10 @@ class Workspace {
   virtual void node_motion(View q, View v, MutableView u, MutableView u_dot) = 0;
   // Of a reduced model: how far the kept modes are from orthonormal at q, largest eigenvalue of |Ψᵀ M_ss Ψ − 1| (RER-7); otherwise zero.
   virtual double reduction_drift(View q) = 0;
+  // Computes the interior modes of a reduced model anew, with the links where they are at q, each the one most like the old. Joints and masters of (q, v)
+  // stay as they are; amplitudes and their rates become those nearest by mass to the displacements and rates before (RER-8), of which `jump` is left: the
+  // largest difference of a displacement [m, rad]. False, with nothing changed, where there are no modes. Allocates.
+  [[nodiscard]] virtual bool renew_reduction(MutableView q, MutableView v, double& jump) = 0;
 
   // ---- coordinates ----------------------------------------------------------------------------------------------------------------
   // q̇ = N(q) v (EOM-1).

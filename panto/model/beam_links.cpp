@@ -5,6 +5,7 @@
 #include <map>
 #include <numbers>
 
+#include "panto/numerics/assignment.hpp"
 #include "panto/numerics/eigenproblems.hpp"
 
 namespace panto::erls {
@@ -82,14 +83,18 @@ ReducedLayout::ReducedLayout(const Model& model) : active(model.reduction.active
       parent[static_cast<size_t>(root(parent, p.input))] = root(parent, first);
     }
   }
-  // Places of components: masters, then slaves by cluster.
-  for (LinkInput& in : inputs) {
-    if (in.owner >= 0) continue;
-    in.at = masters;
-    const auto& dof = model.nodes[static_cast<size_t>(in.node)].dof;
-    for (int k = 0; k < (in.pair ? 2 : 1); ++k)
-      master_dof.push_back(dof[static_cast<size_t>(in.axis() + k)]);
-    masters += in.pair ? 2 : 1;
+  // Places of components: masters in the order of their speeds, then slaves by cluster.
+  std::map<int, size_t> by_speed;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].owner < 0)
+      by_speed[model.nodes[static_cast<size_t>(inputs[i].node)]
+                   .dof[static_cast<size_t>(inputs[i].axis())]] = i;
+  for (const auto& [speed, i] : by_speed) {
+    inputs[i].at = masters;
+    const auto& dof = model.nodes[static_cast<size_t>(inputs[i].node)].dof;
+    for (int k = 0; k < (inputs[i].pair ? 2 : 1); ++k)
+      master_dof.push_back(dof[static_cast<size_t>(inputs[i].axis() + k)]);
+    masters += inputs[i].pair ? 2 : 1;
   }
   std::map<int, int> cluster_of;
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -110,25 +115,124 @@ ReducedLayout::ReducedLayout(const Model& model) : active(model.reduction.active
   }
   for (size_t k = 0; k < links.size(); ++k) {
     LinkLayout& l = links[k];
-    int cluster = -1;
+    l.n = l.nx + modes;
     for (LinkLayout::Part& p : l.parts) {
-      p.component = inputs[static_cast<size_t>(p.input)].at;
-      if (p.slave) cluster = cluster_of[root(parent, p.input)];
+      const LinkInput& in = inputs[static_cast<size_t>(p.input)];
+      p.component = in.at;
+      if (!p.slave) continue;
+      l.cluster = cluster_of[root(parent, p.input)];
+      if (!p.pair || in.owner == static_cast<int>(k)) continue;
+      l.foreign.push_back({l.n, in.at - masters, in.owner});
+      l.n += 2;
     }
-    if (cluster >= 0) clusters[static_cast<size_t>(cluster)].links.push_back(static_cast<int>(k));
-  }
-  for (Cluster& c : clusters) {
-    for (const int k : c.links) {
-      const LinkLayout& l = links[static_cast<size_t>(k)];
-      c.columns.insert(c.columns.end(), l.path.begin(), l.path.end());
-      for (const LinkLayout::Part& p : l.parts)
-        for (int i = 0; i < (p.pair ? 2 : 1) && !p.slave; ++i)
-          c.columns.push_back(joints + p.component + i);
+    if (l.cluster < 0) continue;
+    Cluster& c = clusters[static_cast<size_t>(l.cluster)];
+    c.links.push_back(static_cast<int>(k));
+    for (LinkLayout::Part& p : l.parts) {
+      if (p.slave) continue;
+      const auto known = std::find(c.masters.begin(), c.masters.end(), p.component);
+      p.column = static_cast<int>(known - c.masters.begin());
+      if (known != c.masters.end()) continue;
+      for (int i = 0; i < (p.pair ? 2 : 1); ++i) c.masters.push_back(p.component + i);
     }
-    for (int i = 0; i < modes; ++i) c.columns.push_back(joints + masters + slaves + i);
-    std::sort(c.columns.begin(), c.columns.end());
-    c.columns.erase(std::unique(c.columns.begin(), c.columns.end()), c.columns.end());
   }
+}
+
+namespace {
+
+// Displacement i of a link among those that are no coordinates.
+int slave_of(const Model& model, const LinkLayout& l, int i) {
+  return model.nodes[static_cast<size_t>(l.first_node + i / 3)].slave[static_cast<size_t>(i % 3)];
+}
+int slaves_of(const Model& model) {
+  int n = 0;
+  for (const BeamNode& node : model.nodes)
+    for (const int s : node.slave) n = std::max(n, s + 1);
+  return n;
+}
+// Link axes to ground axes: turns of the pairs.
+Eigen::MatrixXd turning(const LinkLayout& l, std::span<const double> angles) {
+  const double angle = angles[static_cast<size_t>(l.beam)];
+  Eigen::MatrixXd t = Eigen::MatrixXd::Identity(3 * l.nodes, 3 * l.nodes);
+  for (int i = 0; i < l.nodes; ++i)
+    t.block<2, 2>(3 * i, 3 * i) << std::cos(angle), -std::sin(angle), std::sin(angle),
+        std::cos(angle);
+  return t;
+}
+
+}  // namespace
+
+Eigen::MatrixXd turned_shapes(const Model& model, const Eigen::MatrixXd& shapes,
+                              std::span<const double> angles) {
+  const ReducedLayout layout(model);
+  Eigen::MatrixXd phi = Eigen::MatrixXd::Zero(slaves_of(model), shapes.cols());
+  // What beams share turns with the first of them.
+  for (auto l = layout.links.rbegin(); l != layout.links.rend(); ++l) {
+    const Eigen::MatrixXd ground =
+        turning(*l, angles) * shapes.middleRows(3 * l->first_node, 3 * l->nodes);
+    for (int i = 0; i < 3 * l->nodes; ++i)
+      if (const int s = slave_of(model, *l, i); s >= 0) phi.row(s) = ground.row(i);
+  }
+  return phi;
+}
+
+std::optional<InteriorModes> interior_modes(const Model& model, const BeamConstants<double>& c,
+                                            std::span<const double> reference,
+                                            const Eigen::MatrixXd* before) {
+  const ReducedLayout layout(model);
+  const int n = slaves_of(model);
+  InteriorModes out;
+  Eigen::MatrixXd k = Eigen::MatrixXd::Zero(n, n);
+  out.mass = k;
+  for (const LinkLayout& l : layout.links) {
+    const NodalMatrices<double> nodal = nodal_matrices(l, c);
+    const Eigen::MatrixXd t = turning(l, reference);
+    const Eigen::MatrixXd kg =
+        t * Eigen::Map<const Eigen::MatrixXd>(nodal.K.data(), nodal.n, nodal.n) * t.transpose();
+    const Eigen::MatrixXd mg =
+        t * Eigen::Map<const Eigen::MatrixXd>(nodal.M.data(), nodal.n, nodal.n) * t.transpose();
+    for (int i = 0; i < nodal.n; ++i)
+      for (int j = 0; j < nodal.n; ++j) {
+        const int row = slave_of(model, l, i), column = slave_of(model, l, j);
+        if (row < 0 || column < 0) continue;
+        k(row, column) += kg(i, j);
+        out.mass(row, column) += mg(i, j);
+      }
+  }
+  const auto kept = static_cast<Eigen::Index>(model.reduction.modes.size());
+  if (n == 0 && kept > 0) return std::nullopt;
+  out.phi.resize(n, kept);
+  if (n > 0) {
+    const std::optional<ModalPairs> pairs = symmetric_pairs(k, out.mass);
+    if (!pairs || !(pairs->values(0) > 1e-12 * pairs->largest)) return std::nullopt;
+    for (Eigen::Index i = 0; i < n; ++i)
+      out.frequencies.push_back(std::sqrt(pairs->values(i)) / (2 * std::numbers::pi));
+    Eigen::MatrixXd alike;
+    std::vector<int> partner;
+    if (before != nullptr) {
+      alike = before->transpose() * out.mass * pairs->vectors;
+      partner = best_assignment(alike.cwiseAbs2());
+    }
+    for (Eigen::Index i = 0; i < kept; ++i) {
+      const auto at = static_cast<size_t>(i);
+      const int mode = before != nullptr ? partner[at] + 1 : model.reduction.modes[at];
+      if (mode < 1 || mode > n) return std::nullopt;
+      out.phi.col(i) = pairs->vectors.col(mode - 1);
+      Eigen::Index largest = 0;
+      out.phi.col(i).cwiseAbs().maxCoeff(&largest);
+      if (before != nullptr ? alike(i, mode - 1) < 0 : out.phi(largest, i) < 0)
+        out.phi.col(i) *= -1;
+    }
+  }
+  out.shapes = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(3 * model.nodes.size()), kept);
+  for (const LinkLayout& l : layout.links) {
+    Eigen::MatrixXd ground = Eigen::MatrixXd::Zero(3 * l.nodes, kept);
+    for (int i = 0; i < 3 * l.nodes; ++i)
+      if (const int s = slave_of(model, l, i); s >= 0) ground.row(i) = out.phi.row(s);
+    out.shapes.middleRows(3 * l.first_node, 3 * l.nodes) =
+        turning(l, reference).transpose() * ground;
+  }
+  return out;
 }
 
 bool renew_basis(Model& model, std::span<const double> reference) {
@@ -140,78 +244,10 @@ bool renew_basis(Model& model, std::span<const double> reference) {
       slots);
   const BeamConstants<double> c = bake_beams<double>(
       model, [&](Slot s) { return s >= 0 ? slots[static_cast<size_t>(s)] : 0.0; });
-  const ReducedLayout layout(model);
-  int n = 0;
-  for (const BeamNode& node : model.nodes)
-    for (const int s : node.slave) n = std::max(n, s + 1);
-  Eigen::MatrixXd k = Eigen::MatrixXd::Zero(n, n), mass = k;
-  const auto slave = [&](const LinkLayout& l, int i) {
-    return model.nodes[static_cast<size_t>(l.first_node + i / 3)].slave[static_cast<size_t>(i % 3)];
-  };
-  // Ground axes: 2 x 2 turns of the link on the pairs.
-  const auto turning = [&](const LinkLayout& l) {
-    const double angle = reference[static_cast<size_t>(l.beam)];
-    Eigen::MatrixXd t = Eigen::MatrixXd::Identity(3 * l.nodes, 3 * l.nodes);
-    for (int i = 0; i < l.nodes; ++i)
-      t.block<2, 2>(3 * i, 3 * i) << std::cos(angle), -std::sin(angle), std::sin(angle),
-          std::cos(angle);
-    return t;
-  };
-  for (const LinkLayout& l : layout.links) {
-    const NodalMatrices<double> nodal = nodal_matrices(l, c);
-    const Eigen::MatrixXd t = turning(l);
-    const Eigen::MatrixXd kg =
-        t * Eigen::Map<const Eigen::MatrixXd>(nodal.K.data(), nodal.n, nodal.n) * t.transpose();
-    const Eigen::MatrixXd mg =
-        t * Eigen::Map<const Eigen::MatrixXd>(nodal.M.data(), nodal.n, nodal.n) * t.transpose();
-    for (int i = 0; i < nodal.n; ++i)
-      for (int j = 0; j < nodal.n; ++j) {
-        if (slave(l, i) < 0 || slave(l, j) < 0) continue;
-        k(slave(l, i), slave(l, j)) += kg(i, j);
-        mass(slave(l, i), slave(l, j)) += mg(i, j);
-      }
-  }
-  const auto kept = static_cast<Eigen::Index>(model.reduction.modes.size());
-  if (n == 0 && kept > 0) return false;
-  Eigen::MatrixXd phi(n, kept);
-  std::vector<double> frequencies;
-  if (n > 0) {
-    const std::optional<ModalPairs> pairs = symmetric_pairs(k, mass);
-    if (!pairs || !(pairs->values(0) > 1e-12 * pairs->largest)) return false;
-    for (Eigen::Index i = 0; i < n; ++i)
-      frequencies.push_back(std::sqrt(pairs->values(i)) / (2 * std::numbers::pi));
-    for (Eigen::Index i = 0; i < kept; ++i) {
-      const int mode = model.reduction.modes[static_cast<size_t>(i)];
-      if (mode < 1 || mode > n) return false;
-      phi.col(i) = pairs->vectors.col(mode - 1);
-      Eigen::Index at = 0;
-      phi.col(i).cwiseAbs().maxCoeff(&at);
-      if (phi(at, i) < 0) phi.col(i) *= -1;
-    }
-  }
-  Eigen::MatrixXd shapes =
-      Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(3 * model.nodes.size()), kept);
-  for (const LinkLayout& l : layout.links) {
-    Eigen::MatrixXd local = Eigen::MatrixXd::Zero(3 * l.nodes, kept);
-    for (int i = 0; i < 3 * l.nodes; ++i)
-      if (slave(l, i) >= 0) local.row(i) = phi.row(slave(l, i));
-    local = turning(l).transpose() * local;
-    const std::vector<double> response = static_response(l, nodal_matrices(l, c));
-    const Eigen::Map<const Eigen::MatrixXd> inside(response.data(), l.inside, l.nx);
-    Eigen::MatrixXd inputs = Eigen::MatrixXd::Zero(l.nx, kept);
-    for (int i = 0; i < 3 * l.nodes; ++i)
-      if (l.local[static_cast<size_t>(i)] >= 0)
-        inputs.row(l.local[static_cast<size_t>(i)]) = local.row(i);
-    const Eigen::MatrixXd follows = inside * inputs;
-    for (int i = 0; i < 3 * l.nodes; ++i) {
-      const int to = l.local[static_cast<size_t>(i)];
-      if (to == -1 || (to >= 0 && slave(l, i) < 0)) continue;
-      shapes.row(3 * l.first_node + i) = local.row(i);
-      if (to <= -2) shapes.row(3 * l.first_node + i) -= follows.row(-2 - to);
-    }
-  }
-  model.reduction.shapes = std::move(shapes);
-  model.reduction.frequencies = std::move(frequencies);
+  std::optional<InteriorModes> modes = interior_modes(model, c, reference);
+  if (!modes) return false;
+  model.reduction.shapes = std::move(modes->shapes);
+  model.reduction.frequencies = std::move(modes->frequencies);
   model.reduction.reference.assign(reference.begin(), reference.end());
   return true;
 }

@@ -2,13 +2,16 @@
 // the matrices of the link in its own axes after the static condensation of the inside.
 //
 // symbol → code
-//   a = (x, η), inputs in link axes and amplitudes of interior modes → LinkMatrices, n = nx + modes
-//   d = E a all nodal displacements of the link, inside rows of E → inside
-//   EᵀME, EᵀM_tE (no rotary inertia), EᵀGE, k = static stiffness of the inputs → M, Mt, G, k
-//   EᵀM t_x, EᵀM t_y, EᵀM r, EᵀM_t r, EᵀM r_x → Sx, Sy, h, ht, s1   (t unit translations, r unit turn about the link's origin, r_x = node places)
+//   a = (x, η, p): static inputs in link axes, amplitudes of interior modes, modal part of pins that turn with another link → n = nx + modes + 2 foreign
+//   d = E a all nodal displacements of the link → E
+//   EᵀME, EᵀM_tE (no rotary inertia), EᵀGE → M, Mt, G;  static stiffness of the inputs → k;  of a, less what sums to zero over the links → K
+//   EᵀM t_x, EᵀM t_y, EᵀM r, EᵀM_t r_x → Sx, Sy, h, s1   (t unit translations, r unit turn about the link's origin, r_x = node places)
 #pragma once
 
+#include <optional>
+
 #include "panto/model/beam_constants.hpp"
+#include "panto/numerics/lanes.hpp"
 
 namespace panto::erls {
 
@@ -17,7 +20,7 @@ struct LinkInput {
   bool pair = true;
   int at = 0;      // first component among all inputs: masters first, then slaves
   int node = 0;    // first node that has it
-  int owner = -1;  // slaves: the link whose axes its modal part turns with
+  int owner = -1;  // slaves: the link with which its modal part turns (of pairs)
   int axis() const { return pair ? 0 : 2; }
 };
 
@@ -29,19 +32,26 @@ struct LinkLayout {
     int at = 0;         // first component in a
     int component = 0;  // and among all inputs
     bool pair = true, slave = false;
+    int column = -1;  // of masters: first place among those of the link's cluster
+  };
+  struct Foreign {  // a pair of slaves whose modal part turns with another link
+    int at = 0;     // in a
+    int slave = 0;  // component, counted from the first slave
+    int owner = 0;  // link
   };
   std::vector<Part> parts;
+  std::vector<Foreign> foreign;
   std::vector<int> local;  // 3 node + axis -> component of a, -1 held, -2 - k inside k
   std::vector<int> path;   // speeds of joints that move the link
-  int nx = 0, inside = 0;
+  int nx = 0, inside = 0, n = 0;
+  int cluster = -1;
 };
 
 // Slaves among the inputs that links couple with each other but not with those of other clusters.
 struct Cluster {
   int first = 0, size = 0;  // components of slaves, counted from the first slave
   std::vector<int> links;
-  std::vector<int>
-      columns;  // of W (RER-5): joints, masters, amplitudes; places in (joints, masters, slaves, amplitudes)
+  std::vector<int> masters;  // components that its links have
 };
 
 struct ReducedLayout {
@@ -58,27 +68,42 @@ struct ReducedLayout {
 
 template <class P>
 struct LinkMatrices {
-  int nx = 0, n = 0;
-  std::vector<P> M, Mt, G;           // n x n by columns
-  std::vector<P> k;                  // nx x nx
-  std::vector<P> Sx, Sy, h, ht, s1;  // n
-  std::vector<P> inside;             // rows of n
+  int nx = 0, n = 0, ld = 0, ldx = 0;  // ld, ldx: n, nx padded (lanes.hpp)
+  std::vector<P> M, Mt, G, K, C;       // n columns of ld
+  std::vector<P> k;                    // nx columns of ldx
+  std::vector<P> Sx, Sy, h, s1;        // ld
+  std::vector<P> E;                    // 3 nodes rows of n
   P mass{0.0}, moment{0.0},
       inertia{0.0};  // of the undeformed link about its origin; moment: first one, along x
-  P alpha{0.0}, beta{0.0};
-  bool damped = false, rotary = false;
+  bool damped = false;
 };
 
 template <class P>
 struct ReducedConstants {
   std::vector<LinkMatrices<P>> links;
-  std::vector<P> stiffness, damping;  // of the amplitudes, modes x modes
   std::vector<double>
       shared;  // slaves x modes, by rows: modal part of shared displacements, axes of the owner's link
 };
 
-// Computes the interior modes of a reduced model at the nominal parameters, with the links of the beams at these angles, and makes them its
-// basis (RER-2). False, with the model as before, when the slaves can move without strain or without inertia, or a kept mode does not exist.
+// Interior modes with the links of the beams at given angles (RER-2), of all displacements that are no coordinates.
+struct InteriorModes {
+  Eigen::MatrixXd shapes;           // kept ones, as Reduction::shapes
+  Eigen::MatrixXd phi;              // the same in ground axes, by slave displacement
+  Eigen::MatrixXd mass;             // M_ss there
+  std::vector<double> frequencies;  // of all [Hz]
+};
+// Of the constants c. `before`: kept modes as they were, ground axes; those that are most like them are then kept, in their order and sense; otherwise
+// those that the model's reduction counts. Nothing, when the slaves can move without strain or without inertia, or a kept mode does not exist.
+[[nodiscard]] std::optional<InteriorModes> interior_modes(const Model& model,
+                                                          const BeamConstants<double>& c,
+                                                          std::span<const double> reference,
+                                                          const Eigen::MatrixXd* before = nullptr);
+// Shapes in link axes to ground axes, by slave displacement, with the links at these angles: Ψ of (5.48).
+[[nodiscard]] Eigen::MatrixXd turned_shapes(const Model& model, const Eigen::MatrixXd& shapes,
+                                            std::span<const double> angles);
+
+// Makes the interior modes at the nominal parameters, with the links of the beams at these angles, the basis of the model. False, with the model as before,
+// when there are none.
 [[nodiscard]] bool renew_basis(Model& model, std::span<const double> reference);
 
 // Nodal matrices of one beam with its lumped masses, link axes, 3 nodes rows.
@@ -154,35 +179,44 @@ std::vector<P> static_response(const LinkLayout& l, const NodalMatrices<P>& m) {
   return kix;
 }
 
-// shapes: as Model::reduction.shapes.
+// shapes: as Reduction::shapes.
 template <class P>
 LinkMatrices<P> link_matrices(const Model& model, const ReducedLayout& layout, const LinkLayout& l,
-                              const BeamConstants<P>& c, ReducedConstants<P>& sum) {
+                              const BeamConstants<P>& c, const Eigen::MatrixXd& shapes) {
   const NodalMatrices<P> nodal = nodal_matrices(l, c);
   const std::vector<P> response = static_response(l, nodal);
-  const int nn = nodal.n, n = l.nx + layout.modes;
+  const int nn = nodal.n, n = l.n;
   const auto un = static_cast<size_t>(n);
   LinkMatrices<P> out;
   out.nx = l.nx;
   out.n = n;
+  out.ld = lanes::padded(n);
+  out.ldx = lanes::padded(l.nx);
   std::vector<P> e(static_cast<size_t>(nn) * un, P(0.0));  // rows nodal, by columns
   const auto at = [nn](int i, int j) { return static_cast<size_t>(j * nn + i); };
-  out.inside.assign(static_cast<size_t>(l.inside) * un, P(0.0));
   for (int i = 0; i < nn; ++i) {
     const int to = l.local[static_cast<size_t>(i)];
     if (to == -1) continue;
-    if (to >= 0) {
-      e[at(i, to)] = P(1.0);
-      continue;
+    bool slave = to <= -2, foreign = false;
+    if (to >= 0) e[at(i, to)] = P(1.0);
+    for (const LinkLayout::Part& p : l.parts) {
+      if (to < p.at || to > p.at + (p.pair ? 1 : 0) || !p.slave) continue;
+      slave = true;
+      const LinkInput& in = layout.inputs[static_cast<size_t>(p.input)];
+      for (const LinkLayout::Foreign& f : l.foreign)
+        if (in.at - layout.masters == f.slave) {
+          foreign = true;
+          e[at(i, f.at + to - p.at)] = P(1.0);
+        }
     }
-    const auto row = static_cast<size_t>(-2 - to);
-    for (int j = 0; j < n; ++j) {
-      const P value = j < l.nx ? response[static_cast<size_t>(j * l.inside) + row]
-                               : P(model.reduction.shapes(3 * l.first_node + i, j - l.nx));
-      e[at(i, j)] = value;
-      out.inside[row * un + static_cast<size_t>(j)] = value;
-    }
+    for (int j = 0; j < l.nx && to <= -2; ++j)
+      e[at(i, j)] = response[static_cast<size_t>(j * l.inside - 2 - to)];
+    for (int j = 0; j < layout.modes && slave && !foreign; ++j)
+      e[at(i, l.nx + j)] = P(shapes(3 * l.first_node + i, j));
   }
+  out.E.resize(e.size());
+  for (int i = 0; i < nn; ++i)
+    for (int j = 0; j < n; ++j) out.E[static_cast<size_t>(i * n + j)] = e[at(i, j)];
   const auto times = [&](const std::vector<P>& a, const std::vector<P>& x, int columns) {
     std::vector<P> y(static_cast<size_t>(nn * columns), P(0.0));
     for (int j = 0; j < columns; ++j)
@@ -191,16 +225,17 @@ LinkMatrices<P> link_matrices(const Model& model, const ReducedLayout& layout, c
     return y;
   };
   const auto project = [&](const std::vector<P>& y, int columns) {
-    std::vector<P> r(un * static_cast<size_t>(columns), P(0.0));
+    std::vector<P> r(static_cast<size_t>(out.ld * columns), P(0.0));
     for (int j = 0; j < columns; ++j)
       for (int i = 0; i < n; ++i)
-        for (int k = 0; k < nn; ++k) r[static_cast<size_t>(j * n + i)] += e[at(k, i)] * y[at(k, j)];
+        for (int k = 0; k < nn; ++k)
+          r[static_cast<size_t>(j * out.ld + i)] += e[at(k, i)] * y[at(k, j)];
     return r;
   };
   out.M = project(times(nodal.M, e, n), n);
   out.Mt = project(times(nodal.Mt, e, n), n);
   out.G = project(times(nodal.G, e, n), n);
-  const std::vector<P> k = project(times(nodal.K, e, n), n);
+  out.K = project(times(nodal.K, e, n), n);
   const auto one = static_cast<size_t>(nn);
   std::vector<P> tx(one, P(0.0)), ty(tx), r(tx), rx(tx);
   for (int i = 0; i < l.nodes; ++i) {
@@ -221,47 +256,46 @@ LinkMatrices<P> link_matrices(const Model& model, const ReducedLayout& layout, c
   out.Sx = project(mx, 1);
   out.Sy = project(times(nodal.Mt, ty, 1), 1);
   out.h = project(mr, 1);
-  out.ht = project(times(nodal.Mt, r, 1), 1);
   out.s1 = project(times(nodal.Mt, rx, 1), 1);
   out.mass = dot(tx, mx);
   out.moment = dot(rx, mx);
   out.inertia = dot(r, mr);
   const Beam& beam = model.beams[static_cast<size_t>(l.beam)];
-  out.alpha = c.nodes[static_cast<size_t>(l.first_node)].alpha;
+  const P alpha = c.nodes[static_cast<size_t>(l.first_node)].alpha;
+  P beta(0.0);
   for (const ElementConstants<P>& element : c.elements)
-    if (element.node_a == l.first_node) out.beta = element.beta;
+    if (element.node_a == l.first_node) beta = element.beta;
   out.damped = beam.alpha >= 0 || beam.beta >= 0;
-  out.rotary = beam.rotary;
-  out.k.resize(static_cast<size_t>(l.nx * l.nx));
-  for (int j = 0; j < l.nx; ++j)
-    for (int i = 0; i < l.nx; ++i)
-      out.k[static_cast<size_t>(j * l.nx + i)] = k[static_cast<size_t>(j * n + i)];
-  for (int j = 0; j < layout.modes; ++j)
-    for (int i = 0; i < layout.modes; ++i) {
-      const auto to = static_cast<size_t>(j * layout.modes + i);
-      const P& value = k[static_cast<size_t>((l.nx + j) * n + l.nx + i)];
-      sum.stiffness[to] += value;
-      sum.damping[to] += out.beta * value;
+  if (out.damped) {
+    out.C.resize(out.M.size());
+    for (size_t i = 0; i < out.C.size(); ++i) out.C[i] = alpha * out.M[i] + beta * out.K[i];
+  }
+  out.k.assign(static_cast<size_t>(l.nx * out.ldx), P(0.0));
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) {
+      P& value = out.K[static_cast<size_t>(j * out.ld + i)];
+      if (i < l.nx && j < l.nx) out.k[static_cast<size_t>(j * out.ldx + i)] = value;
+      // The static displacements do no work on the modes, all links together.
+      if ((i < l.nx) != (j < l.nx)) value = P(0.0);
     }
   return out;
 }
 
+// With the interior modes `shapes`, as Reduction::shapes.
 template <class P>
 ReducedConstants<P> bake_reduction(const Model& model, const ReducedLayout& layout,
-                                   const BeamConstants<P>& c) {
+                                   const BeamConstants<P>& c, const Eigen::MatrixXd& shapes) {
   ReducedConstants<P> out;
   const auto modes = static_cast<size_t>(layout.modes);
-  out.stiffness.assign(modes * modes, P(0.0));
-  out.damping = out.stiffness;
   for (const LinkLayout& l : layout.links)
-    out.links.push_back(link_matrices(model, layout, l, c, out));
+    out.links.push_back(link_matrices(model, layout, l, c, shapes));
   out.shared.assign(static_cast<size_t>(layout.slaves) * modes, 0.0);
   for (const LinkInput& in : layout.inputs) {
     if (in.at < layout.masters) continue;
     for (int k = 0; k < (in.pair ? 2 : 1); ++k)
       for (size_t j = 0; j < modes; ++j)
         out.shared[static_cast<size_t>(in.at - layout.masters + k) * modes + j] =
-            model.reduction.shapes(3 * in.node + in.axis() + k, static_cast<Eigen::Index>(j));
+            shapes(3 * in.node + in.axis() + k, static_cast<Eigen::Index>(j));
   }
   return out;
 }

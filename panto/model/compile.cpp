@@ -115,6 +115,7 @@ void Compiler::warning(int id, const At& at, const std::string& message) {
 }
 
 bool Compiler::name_ok(const Item& item) {
+  if (item.generated()) return true;
   if (item.name.empty()) {
     const At at = At(item)["name"];
     if (at.text() != nullptr) error(210, at, "a name must not be empty");
@@ -145,6 +146,7 @@ Result<Model> Compiler::run() {
   top_level();
   read_parameters();
   expand_items();
+  superelements();
   if (expansion_stopped_) return diagnostics_;  // what is there is not what was meant
   assign_theta();
   model_.gravity = numbers<3>(At(root_)["gravity"], dim::kAcceleration, {"x", "y", "z"});
@@ -217,7 +219,8 @@ void Compiler::warn_about_massless() {
     if (it == body_index_.end()) continue;
     const int index = final_body_[static_cast<size_t>(it->second)];
     if (index < 0 || has_mass[static_cast<size_t>(index)]) continue;
-    if (model_.joints[static_cast<size_t>(index)].type == JointType::kWeld) continue;
+    if (model_.joints[static_cast<size_t>(index)].type == JointType::kWeld || item.generated())
+      continue;
     warning(411, At(item), "the body and all it carries have no mass");
   }
 }

@@ -25,15 +25,20 @@ struct TextHash {
 template <class V>
 using TextMap = std::unordered_map<std::string, V, TextHash, std::equal_to<>>;
 
+// In place of a repeat's variable, of items that a superelement stands for: no name that an expression could use.
+inline constexpr std::string_view kGenerated = "~";
+
 // One item of a list (body, joint, …) after expansion, or a table of the top level.
 struct Item {
   std::string kind;  // "body"; empty: the file itself
   std::string name;
   const Node* node = nullptr;
-  std::string path;      // first part of the names of its numbers: "crank", frames "crank.tip"
-  std::string pointer;   // place in the description: "/body/3"
-  std::string variable;  // of its repeat; empty: written once
-  double index = 0;      // value of that variable
+  std::string path;     // first part of the names of its numbers: "crank", frames "crank.tip"
+  std::string pointer;  // place in the description: "/body/3"
+  std::string
+      variable;      // of its repeat, "~" of what a superelement stands for; empty: written once
+  double index = 0;  // value of that variable
+  [[nodiscard]] bool generated() const { return variable == kGenerated; }
 };
 
 // A value inside an item, present or not.
@@ -119,6 +124,11 @@ class Compiler {
   bool substitute(Node& node, const std::string& variable, double index, const std::string& what);
   bool substitute_text(std::string& text, const Node& at, const std::string& variable, double index,
                        const std::string& what);
+
+  // --- compile_superelements.cpp
+  void superelements();
+  void superelement(const Item& item);
+  void add_generated(const char* kind, const At& from, Node node);
 
   // --- compile_parameters.cpp
   void read_parameters();

@@ -51,6 +51,8 @@ int Compiler::body_of(const At& place) {
   std::string_view name;
   if (place.text() != nullptr) {
     name = *place.text();
+    // "crank.end" is a place on "crank"; the connection "base.left" of a superelement is a body.
+    if (const auto it = body_index_.find(name); it != body_index_.end()) return it->second;
     name = name.substr(0, name.find('.'));
   } else if (const At body = place["body"]; body.text() != nullptr) {
     name = *body.text();

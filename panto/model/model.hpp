@@ -153,8 +153,8 @@ struct Reduction {
   int first_mode = -1;              // speed of the first amplitude; -1: the model is not reduced
   std::vector<double> reference;    // per beam: angle of its link where the modes were computed
   std::vector<double> frequencies;  // of all interior modes there [Hz]
-  // Rows 3 node + axis, columns kept modes, of modal mass 1 kg, in the axes of the beam's link: of a displacement that beams share, in the row of its
-  // first node; of the others, what the modes add to the static response to the displacements that beams share (RER-3).
+  // Rows 3 node + axis, columns kept modes, of modal mass 1 kg, in the axes of the beam's link (RER-3); zero in the rows of coordinates and of what is
+  // held.
   Eigen::MatrixXd shapes;
   [[nodiscard]] bool active() const { return first_mode >= 0; }
 };

@@ -92,10 +92,12 @@ constexpr SchemaKey kModelKeys[] = {
     list("joint", "joints of the tree"),
     list("loop", "loop closures"),
     list("driver", "prescribed motions"),
+    list("superelement", "linear structures given by their modes"),
     list("force", "force elements"),
     list("actuator", "actuators"),
     list("sensor", "sensors"),
     list("output", "outputs; default: all coordinates and speeds"),
+    list("servo", "outputs that shall follow a path, and the actuators that make them"),
     table("initial", "initial", "initial state"),
     table("simulation", "simulation", "defaults of `panto simulate`"),
     only(kPlanarOnly,
@@ -114,6 +116,13 @@ constexpr SchemaKey kRotatingKeys[] = {
     number("setting", "rad",
            "angle of the plane with the plane of rotation, about x: 0 bends in it, 90 deg across",
            "0"),
+};
+constexpr SchemaKey kServoKeys[] = {
+    key("output", T::kNames, "output of a motion, or several"),
+    key("condition", T::kNames,
+        "in place of outputs, or besides: expression of t, outputs and parameters that shall be "
+        "zero"),
+    required(key("by", T::kNames, "actuators, as many as outputs and conditions in all tables")),
 };
 constexpr SchemaKey kSimulationKeys[] = {
     number("until", "s", "end time", "10"),
@@ -416,6 +425,21 @@ constexpr SchemaKey kDriverKeys[] = {
     required(key("motion", T::kSignal, "course of the driven value")),
 };
 
+constexpr SchemaKey kSuperelementKeys[] = {
+    kName,
+    required(key("modes", T::kText,
+                 "file with a row per mode: omega2, damping, displacements of the nodes; `panto "
+                 "reduce -o` writes it")),
+    number("damping", "", "damping ratio of all modes, beside that of the file", "0"),
+    only(kPlanarOnly, number("angle", "rad", "orientation of the structure's axes", "0")),
+    required(table("connect", "connection", "nodes that carry something", T::kTables)),
+};
+constexpr SchemaKey kConnectionKeys[] = {
+    required(key("node", T::kText, "node of the file: \"rod.n5\" of \"rod.n5.uy\"")),
+    key("name", T::kText, "it is the place \"<superelement>.<name>\"; default: the node's name"),
+    vector("at", "m", "position in the ground", {2}, {3}, "0"),
+};
+
 // ---- channels, outputs, sensors -------------------------------------------------------------------
 
 constexpr SchemaKey kOfPlace = required(key("of", T::kPlace, "the place"));
@@ -553,6 +577,8 @@ constexpr SchemaTable kTables[] = {
     item("joint", "joint of the tree", kJointKeys, kJointTypes),
     item("loop", "loop closure", kLoopKeys, kLoopTypes),
     item("driver", "prescribed motion", kDriverKeys),
+    item("superelement", "linear structure given by its modes", kSuperelementKeys),
+    part("connection", "node of a superelement that carries something", kConnectionKeys),
     item("force", "force element", kForceKeys, kForceTypes),
     part("law", "nonlinear force law", kLawKeys),
     part("signal", "function of time", kSignalKeys),
@@ -560,6 +586,7 @@ constexpr SchemaTable kTables[] = {
     item("actuator", "actuator", kActuatorKeys, kActuatorTypes),
     item("sensor", "sensor", kSensorKeys, kSensorTypes),
     item("output", "output", kOutputKeys, kOutputTypes),
+    part("servo", "outputs that shall follow a path", kServoKeys),
     part("initial", "initial state", kInitialKeys,
          "value of the coordinate or speed of that name, or the orientation of a joint"),
     part("guess", "guessed initial state", kGuessKeys,

@@ -33,6 +33,7 @@ enum class KeyType : std::uint8_t {
   kTarget,       // place or coordinate
   kForce,        // name of a force, actuator, driver or loop
   kActuator,     // name of an actuator
+  kNames,        // text, or list of texts
   kTerms,        // table: coordinate = coefficient
   kSignal,       // number, expression of t, or a table of kind "signal"
   kSignals,      // signal, or list of signals

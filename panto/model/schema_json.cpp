@@ -76,6 +76,8 @@ Json type_of(const SchemaKey& key) {
     }
     case KeyType::kCoordinates:
       return array_of(text);
+    case KeyType::kNames:
+      return either({text, array_of(text)});
     case KeyType::kTerms:
       return {{"type", "object"}, {"minProperties", 1}};
     case KeyType::kSignal:
@@ -132,6 +134,8 @@ const char* type_words(KeyType type) {
       return "coordinate";
     case KeyType::kCoordinates:
       return "list of coordinates";
+    case KeyType::kNames:
+      return "name or list of names";
     case KeyType::kTarget:
       return "place or coordinate";
     case KeyType::kForce:

@@ -246,6 +246,9 @@ class Validator {
         return places(node, label);
       case KeyType::kCoordinates:
         return texts(node, label);
+      case KeyType::kNames:
+        if (node.text() == nullptr) texts(node, label);
+        return;
       case KeyType::kTerms:
         return terms(node, label);
       case KeyType::kSignal:

@@ -12,6 +12,7 @@
 #include <numeric>
 
 #include "panto/base/contract.hpp"
+#include "panto/numerics/spectra_product.hpp"
 
 namespace panto {
 
@@ -100,22 +101,6 @@ class ShiftedInverse {
   Eigen::Index size_;
 };
 
-template <class Matrix>
-class Product {
- public:
-  using Scalar = double;
-  explicit Product(const Matrix& m) : m_(m) {}
-  [[nodiscard]] Eigen::Index rows() const { return m_.rows(); }
-  [[nodiscard]] Eigen::Index cols() const { return m_.cols(); }
-  void perform_op(const double* x, double* y) const {
-    Eigen::Map<Eigen::VectorXd>(y, m_.rows()) =
-        m_ * Eigen::Map<const Eigen::VectorXd>(x, m_.rows());
-  }
-
- private:
-  const Matrix& m_;
-};
-
 // Largest |ω²| by power iteration on M⁻¹ K: a lower bound, within a factor of two or so.
 template <class Matrix, class Cholesky>
 double largest_value(const Matrix& k, const Matrix& m, const Cholesky& mass) {
@@ -146,9 +131,9 @@ std::optional<ModalPairs> lanczos(const Matrix& k, const Matrix& m, int count, d
     if (factors.info() == Eigen::Success) break;
   }
   const ShiftedInverse<Cholesky> inverse(factors, k.rows());
-  const Product<Matrix> product(m);
+  const SpectraProduct<Matrix> product(m);
   const int kept = std::min(static_cast<int>(k.rows()), std::max(2 * count + 10, 20));
-  Spectra::SymGEigsShiftSolver<const ShiftedInverse<Cholesky>, const Product<Matrix>,
+  Spectra::SymGEigsShiftSolver<const ShiftedInverse<Cholesky>, const SpectraProduct<Matrix>,
                                Spectra::GEigsMode::ShiftInvert>
       solver(inverse, product, count, kept, shift);
   solver.init();
@@ -212,8 +197,8 @@ Eigen::VectorXcd largest_values(const Eigen::MatrixXd& a, int count) {
   PANTO_EXPECT(count > 0 && count < kDenseValues / 4, "few values");
   if (a.rows() == 0) return {};
   if (a.rows() > kDenseValues) {
-    const Product<Eigen::MatrixXd> product(a);
-    Spectra::GenEigsSolver<const Product<Eigen::MatrixXd>> solver(product, count, 4 * count);
+    const SpectraProduct<Eigen::MatrixXd> product(a);
+    Spectra::GenEigsSolver<const SpectraProduct<Eigen::MatrixXd>> solver(product, count, 4 * count);
     solver.init();
     solver.compute(Spectra::SortRule::LargestMagn, 100, 1e-8);
     if (solver.info() == Spectra::CompInfo::Successful) return solver.eigenvalues();

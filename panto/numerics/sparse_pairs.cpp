@@ -3,17 +3,15 @@
 #include <Spectra/SymGEigsShiftSolver.h>
 
 #include <Eigen/Dense>
-#include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "panto/base/contract.hpp"
+#include "panto/numerics/spectra_product.hpp"
 
 namespace panto {
 namespace {
-
-using Ordering = Eigen::AMDOrdering<Eigen::Index>;
 
 constexpr double kFirstShift = 1e-6;  // relative to the largest entries of K and M
 constexpr int kMostShifts = 12;       // each 100 times further down
@@ -34,7 +32,7 @@ class Inverse {
   void set_shift(double /*shift*/) const {}  // the factors are those of the shift
   void perform_op(const double* x, double* y) const {
     Eigen::Map<Eigen::VectorXd> out(y, rows());
-    out = factors_.solve(Eigen::Map<const Eigen::VectorXd>(x, rows()));
+    out = factors_.solve(Eigen::VectorXd(Eigen::Map<const Eigen::VectorXd>(x, rows())));
     if (found_.cols() > 0) out -= (found_ * (m_found_.transpose() * out)).eval();
   }
 
@@ -43,32 +41,18 @@ class Inverse {
   const Eigen::MatrixXd &found_, &m_found_;
 };
 
-class Product {
- public:
-  using Scalar = double;
-  explicit Product(const SparseMatrix& m) : m_(m) {}
-  [[nodiscard]] Eigen::Index rows() const { return m_.rows(); }
-  [[nodiscard]] Eigen::Index cols() const { return m_.cols(); }
-  void perform_op(const double* x, double* y) const {
-    Eigen::Map<Eigen::VectorXd>(y, m_.rows()) =
-        m_ * Eigen::Map<const Eigen::VectorXd>(x, m_.rows());
-  }
-
- private:
-  const SparseMatrix& m_;
-};
-
 // Pairs nearest to the shift, M-orthogonal to `found`.
 std::optional<ModalPairs> nearest_pairs(const SparseMatrix& k, const SparseMatrix& m, double shift,
                                         const SparseSymmetric& factors,
                                         const Eigen::MatrixXd& found, int count) {
   const Eigen::MatrixXd m_found = m * found;
   const Inverse inverse(factors, found, m_found);
-  const Product product(m);
+  const SpectraProduct product(m);
   const auto room = static_cast<int>(k.rows() - found.cols());
   const int kept =
       std::min(room, std::max({20, std::min(2 * count + 10, count + count / 2 + 100)}));
-  Spectra::SymGEigsShiftSolver<const Inverse, const Product, Spectra::GEigsMode::ShiftInvert>
+  Spectra::SymGEigsShiftSolver<const Inverse, const SpectraProduct<SparseMatrix>,
+                               Spectra::GEigsMode::ShiftInvert>
       solver(inverse, product, count, kept, shift);
   Eigen::VectorXd start(k.rows());
   for (Eigen::Index i = 0; i < start.size(); ++i)
@@ -102,45 +86,6 @@ void sort_pairs(ModalPairs& pairs, int count) {
 }
 
 }  // namespace
-
-struct SparseSymmetric::Factors {
-  Eigen::SimplicialLDLT<SparseMatrix, Eigen::Lower, Ordering> ldlt;
-  Eigen::VectorXd diagonal;  // of A, in the order of elimination
-};
-
-SparseSymmetric::SparseSymmetric(const SparseMatrix& a) : factors_(std::make_unique<Factors>()) {
-  PANTO_EXPECT(a.rows() == a.cols(), "a square matrix");
-  factors_->ldlt.compute(a);
-  factors_->diagonal = a.diagonal();
-  if (factors_->ldlt.permutationP().size() > 0)
-    factors_->diagonal = (factors_->ldlt.permutationP() * factors_->diagonal).eval();
-}
-SparseSymmetric::~SparseSymmetric() = default;
-SparseSymmetric::SparseSymmetric(SparseSymmetric&& other) noexcept = default;
-SparseSymmetric& SparseSymmetric::operator=(SparseSymmetric&& other) noexcept = default;
-
-bool SparseSymmetric::ok() const { return factors_->ldlt.info() == Eigen::Success; }
-
-int SparseSymmetric::negative() const {
-  return static_cast<int>((factors_->ldlt.vectorD().array() < 0).count());
-}
-
-double SparseSymmetric::weakest() const {
-  if (!ok()) return 0;
-  const Eigen::VectorXd d = factors_->ldlt.vectorD();
-  double least = 1;
-  for (Eigen::Index i = 0; i < d.size(); ++i)
-    least = std::min(least, d(i) / std::abs(factors_->diagonal(i)));
-  return least;
-}
-
-Eigen::MatrixXd SparseSymmetric::solve(const Eigen::MatrixXd& b) const {
-  return factors_->ldlt.solve(b);
-}
-
-Eigen::Index SparseSymmetric::entries() const {
-  return factors_->ldlt.matrixL().nestedExpression().nonZeros();
-}
 
 int values_below(const SparseMatrix& k, const SparseMatrix& m, double value) {
   for (int attempt = 0; attempt < kSearches; ++attempt) {

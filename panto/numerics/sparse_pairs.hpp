@@ -12,8 +12,8 @@ namespace panto {
 // Not the default index: Ceres, linked into the same programs, brings instances of the default's templates that allocate in another way.
 using SparseMatrix = Eigen::SparseMatrix<double, Eigen::ColMajor, Eigen::Index>;
 
-// A = L D Lᵀ in the order of least fill (AMD), lower triangle read. Without pivoting: exact inertia of definite matrices, reliable of shifted ones
-// K - σ M away from an eigenvalue.
+// A = L D Lᵀ in the order of least fill (AMD), lower triangle read, by dense fronts. Without pivoting: exact inertia of definite matrices, reliable of
+// shifted ones K - σ M away from an eigenvalue. Memory: 8 bytes per entry of L, and the fronts under way.
 class SparseSymmetric {
  public:
   explicit SparseSymmetric(const SparseMatrix& a);
@@ -28,6 +28,7 @@ class SparseSymmetric {
   // Smallest pivot relative to its diagonal entry: of the order of round-off where A is singular, negative where it is indefinite.
   [[nodiscard]] double weakest() const;
   [[nodiscard]] Eigen::MatrixXd solve(const Eigen::MatrixXd& b) const;
+  [[nodiscard]] Eigen::VectorXd solve(const Eigen::VectorXd& b) const;
   // Non-zeros of L.
   [[nodiscard]] Eigen::Index entries() const;
 

@@ -64,8 +64,6 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
              s = static_cast<Eigen::Index>(cb.interior.size());
   if (m == 0) return fail(906, "no masters: name at least one degree of freedom, node or set");
   if (s == 0) return fail(906, "every degree of freedom is a master: nothing is left to reduce");
-  if (options.modes < -1)
-    return fail(906, fmt::format("{} interior modes: give a number, or -1 for all", options.modes));
 
   const SparseMatrix k11 = sub_matrix(system.K, cb.masters, cb.masters),
                      k21 = sub_matrix(system.K, cb.interior, cb.masters),
@@ -96,7 +94,6 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
   cb.M11 = Eigen::MatrixXd(m11) + cb.B.transpose() * m21;
   cb.M11 += loaded.transpose() * cb.B;
   cb.M11 = (0.5 * (cb.M11 + cb.M11.transpose())).eval();
-  cb.interface_mass = loaded.transpose() * SparseSymmetric(m22).solve(loaded);
   {
     // Inertia of K is that of K₂₂ and of K̄₁₁ together: motions without energy are motions of masters.
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> values(cb.K11, Eigen::EigenvaluesOnly);
@@ -110,6 +107,19 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
   }
   if (!go_on(0.1)) return fail(909, "stopped");
 
+  if (const Diagnostics wrong = interior_modes(system, options, cb); !wrong.ok()) return wrong;
+  return cb;
+}
+
+Diagnostics interior_modes(const LinearSystem& system, const CraigBamptonOptions& options,
+                           CraigBampton& cb) {
+  const auto m = static_cast<Eigen::Index>(cb.masters.size()),
+             s = static_cast<Eigen::Index>(cb.interior.size());
+  if (options.modes < -1)
+    return fail(906, fmt::format("{} interior modes: give a number, or -1 for all", options.modes));
+  const SparseMatrix k22 = sub_matrix(system.K, cb.interior, cb.interior),
+                     m21 = sub_matrix(system.M, cb.interior, cb.masters),
+                     m22 = sub_matrix(system.M, cb.interior, cb.interior);
   int wanted = options.modes == -1 ? static_cast<int>(s) : options.modes;
   if (options.up_to_hz > 0) {
     const double omega = 2 * std::numbers::pi * options.up_to_hz;
@@ -125,7 +135,8 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
     cb.Phi = std::move(pairs->vectors);
     cb.omega2 = std::move(pairs->values);
   }
-  cb.M12 = loaded.transpose() * cb.Phi;
+  cb.M12 = m21.transpose() * cb.Phi;  // (M₁₂ + BᵀM₂₂)Φ
+  cb.M12 += cb.B.transpose() * (m22 * cb.Phi);
   if (system.damped()) {
     const SparseMatrix c11 = sub_matrix(system.C, cb.masters, cb.masters),
                        c21 = sub_matrix(system.C, cb.interior, cb.masters),
@@ -138,8 +149,8 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
     cb.C.bottomLeftCorner(wanted, m) = cb.C.topRightCorner(m, wanted).transpose();
     cb.C.bottomRightCorner(wanted, wanted) = cb.Phi.transpose() * (c22 * cb.Phi);
   }
-  if (!go_on(1)) return fail(909, "stopped");
-  return cb;
+  if (options.progress && !options.progress(1)) return fail(909, "stopped");
+  return {};
 }
 
 ReducedSystem reduced(const LinearSystem& system, const CraigBampton& cb,

@@ -28,10 +28,8 @@ struct CraigBampton {
   Eigen::VectorXd omega2;              // ascending [1/s²]
   Eigen::MatrixXd M11, K11;            // masters x masters
   Eigen::MatrixXd M12;                 // masters x modes
-  Eigen::MatrixXd
-      interface_mass;  // Σ over all interior modes of M̄₁₂ columns' p pᵀ, computed or not
-  Eigen::MatrixXd C;   // (masters + modes)², empty without damping
-  int rigid = 0;       // motions of the whole system without strain energy
+  Eigen::MatrixXd C;                   // (masters + modes)², empty without damping
+  int rigid = 0;                       // motions of the whole system without strain energy
 
   [[nodiscard]] int modes() const { return static_cast<int>(omega2.size()); }
   [[nodiscard]] bool complete() const { return Phi.cols() == Phi.rows(); }
@@ -39,9 +37,13 @@ struct CraigBampton {
 
 // Needs a system that check() has passed. E0905: the masters leave motions of the interior free that cost no strain energy; E0906: no interior, or
 // a negative number of modes; E0907: negative stiffness; E0908: the iteration for interior modes failed; E0909: stopped.
-// Cost: one factorisation of K₂₂, one solve per master, 2 to 3 solves per mode.
+// Cost: three factorisations of matrices like K₂₂, one solve per master, 2 to 3 solves per mode.
 Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> masters,
                                    const CraigBamptonOptions& options = {});
+
+// Other interior modes for static shapes that are there: what craig_bampton() does after them. E0906, E0908, E0909.
+Diagnostics interior_modes(const LinearSystem& system, const CraigBamptonOptions& options,
+                           CraigBampton& cb);
 
 // The reduced system with the interior modes `selected` (numbers from 0), in that order.
 struct ReducedSystem {

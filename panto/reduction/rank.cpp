@@ -29,24 +29,6 @@ Ranking rank_sbe(const CraigBampton& cb) {
   return out;
 }
 
-Ranking rank_eim(const CraigBampton& cb) {
-  Ranking out;
-  // trace(M_I⁻¹ p pᵀ)/m. M_I is singular where fewer interior modes than masters carry mass: then on its range.
-  const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> total(cb.interface_mass);
-  out.coefficient = (cb.M12.array() * total.solve(cb.M12).array()).colwise().sum().transpose() /
-                    static_cast<double>(cb.masters.size());
-  out.order = descending(out.coefficient);
-  return out;
-}
-
-Ranking rank_cms(const CraigBampton& cb) {
-  Ranking out;
-  out.coefficient =
-      cb.M12.colwise().squaredNorm().transpose().array() / cb.omega2.array();  // ‖p pᵀ‖/ω²
-  out.order = descending(out.coefficient);
-  return out;
-}
-
 InteriorModeRanking rank_imr(const LinearSystem& system, const CraigBampton& cb,
                              const FullModes& full, const std::vector<double>& weights) {
   const Eigen::Index count = full.U.cols();

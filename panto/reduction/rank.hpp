@@ -16,12 +16,6 @@ struct Ranking {
 // Ascending frequency (SBE): coefficient 1/ω_ς².
 Ranking rank_sbe(const CraigBampton& cb);
 
-// Effective interface mass (EIM): share of mode ς in the mass that all interior modes show to the interface (RED-13).
-Ranking rank_eim(const CraigBampton& cb);
-
-// Coupling to the interface by moment matching (CMSχ): norm of the mode's term in the leading moment of the interface's dynamic stiffness (RED-14).
-Ranking rank_cms(const CraigBampton& cb);
-
 // Interior mode ranking (IMR) for chosen modes of the full system, weighted (RED-5, RED-6, RED-7, RED-8).
 struct InteriorModeRanking : Ranking {
   Eigen::MatrixXd upsilon;  // Υ_{i,ς}/q̂_i: full modes x interior modes, not negative

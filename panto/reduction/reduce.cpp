@@ -21,8 +21,7 @@ struct Named {
   const char* name;
 };
 constexpr std::array kMethods{Named{RankingMethod::kSbe, "sbe"}, Named{RankingMethod::kImr, "imr"},
-                              Named{RankingMethod::kEbr, "ebr"}, Named{RankingMethod::kEim, "eim"},
-                              Named{RankingMethod::kCms, "cms"}};
+                              Named{RankingMethod::kEbr, "ebr"}};
 
 // What the rankings are made for, at one set of candidates.
 struct Purpose {
@@ -110,10 +109,6 @@ Ranking ranking_of(RankingMethod method, const CraigBampton& cb, const Purpose& 
       return *p.imr;
     case RankingMethod::kEbr:
       return *p.ebr;
-    case RankingMethod::kEim:
-      return rank_eim(cb);
-    case RankingMethod::kCms:
-      return rank_cms(cb);
     case RankingMethod::kSbe:
       break;
   }
@@ -192,6 +187,18 @@ std::optional<RankingMethod> ranking_method(const std::string& name) {
   return std::nullopt;
 }
 
+void for_modes(ReduceOptions& options, std::vector<int> modes) {
+  options.modes = std::move(modes);
+  options.weights.clear();
+  options.band_hz.reset();
+}
+
+void for_band(ReduceOptions& options, std::pair<double, double> hz) {
+  options.modes.clear();
+  options.weights.clear();
+  options.band_hz = hz;
+}
+
 Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& o) {
   const bool for_modes = !o.modes.empty() || o.band_hz.has_value();
   const RankingMethod method = o.rank.value_or(for_modes          ? RankingMethod::kImr
@@ -223,17 +230,23 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
   RankedReduction out;
   out.harmonics = std::move(*harmonics);
   const int interior = system.size() - static_cast<int>(masters->size());
-  int candidates = o.candidates > 0 ? o.candidates : interior <= kAll ? interior : kFirstCandidates;
+  // Without a purpose the lowest modes are kept: no others are needed.
+  const bool purpose = for_modes || !out.harmonics.empty();
+  int candidates = o.candidates > 0   ? o.candidates
+                   : !purpose         ? o.keep
+                   : interior <= kAll ? interior
+                                      : kFirstCandidates;
   candidates = std::max(candidates, o.keep);
   // Statics first: what is wrong with the masters shows before the long work.
   CraigBamptonOptions cb_options;
   cb_options.progress = progress(0, 0.1);
-  Result<CraigBampton> cb = craig_bampton(system, *masters, cb_options);
-  if (!cb) return cb.diagnostics();
+  Result<CraigBampton> statics = craig_bampton(system, *masters, cb_options);
+  if (!statics) return statics.diagnostics();
+  out.cb = std::move(*statics);
   if (for_modes) {
     std::vector<int> numbers = o.modes;
     for (int& n : numbers) --n;
-    auto full = o.band_hz ? full_modes(system, o.band_hz->first, o.band_hz->second, cb->rigid)
+    auto full = o.band_hz ? full_modes(system, o.band_hz->first, o.band_hz->second, out.cb.rigid)
                           : full_modes(system, numbers);
     if (!full) return full.diagnostics();
     out.modes = std::move(*full);
@@ -255,27 +268,25 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
   for (;;) {
     cb_options.modes = std::min(candidates, interior);
     cb_options.progress = progress(0.1, 0.8);
-    cb = craig_bampton(system, *masters, cb_options);
-    if (!cb) return cb.diagnostics();
+    if (const Diagnostics wrong = interior_modes(system, cb_options, out.cb); !wrong.ok())
+      return wrong;
     bool enough = true;
     if (out.modes) {
-      p.imr = rank_imr(system, *cb, *out.modes, weights);
+      p.imr = rank_imr(system, out.cb, *out.modes, weights);
       out.unseen = p.imr->weights.dot(p.imr->rest);
       enough = enough && out.unseen <= kUnseen * o.tolerance;
     }
     if (!out.harmonics.empty()) {
-      p.ebr = rank_ebr(system, *cb, out.harmonics, response);
-      p.scan.emplace(system, *cb, out.harmonics, o.damping, response, sample);
+      p.ebr = rank_ebr(system, out.cb, out.harmonics, response);
+      p.scan.emplace(system, out.cb, out.harmonics, o.damping, response, sample);
       const std::vector<int>& order = p.ebr->order;
       const ResponseError all =
           p.scan->errors(order, std::max(1, static_cast<int>(order.size()))).back();
       enough = enough && all.mac >= o.mac && all.gain <= o.tolerance;
     }
-    if (enough || o.candidates > 0 || cb->complete() || candidates >= kMostCandidates) break;
+    if (enough || o.candidates > 0 || out.cb.complete() || candidates >= kMostCandidates) break;
     candidates = std::min(2 * candidates, kMostCandidates);
   }
-  out.cb = std::move(*cb);
-  if (p.scan) p.scan.emplace(system, out.cb, out.harmonics, o.damping, response, sample);
   if (out.cb.C.rows() > 0 && out.cb.modes() > kEverySize) p.step = out.cb.modes() / kEverySize + 1;
   if (out.modes) p.loads = mode_loads(system, out.cb, out.modes->U);
 

@@ -9,7 +9,7 @@
 
 namespace panto {
 
-enum class RankingMethod : std::uint8_t { kSbe, kImr, kEbr, kEim, kCms };
+enum class RankingMethod : std::uint8_t { kSbe, kImr, kEbr };
 const char* to_string(RankingMethod method);
 // "imr"; nullopt where there is none of that name.
 std::optional<RankingMethod> ranking_method(const std::string& name);
@@ -32,10 +32,15 @@ struct ReduceOptions {
   std::string sample;       // master whose amplitude is compared; empty: the one that moves most
   double tolerance = 0.01;  // a-priori error ε of modes; gain error of forced responses
   double mac = 0.999;       // of forced responses
-  int candidates = 0;       // interior modes to choose from; 0: as many as the tolerance needs
-  int keep = -1;            // interior modes to keep; -1: as many as the tolerance needs
+  int candidates =
+      0;          // interior modes to choose from; 0: as many as the tolerance needs, or `keep`
+  int keep = -1;  // interior modes to keep; -1: as many as the tolerance needs
   ReductionProgress progress{};
 };
+
+// What the model is for, in place of the modes or the band that the options held.
+void for_modes(ReduceOptions& options, std::vector<int> modes);
+void for_band(ReduceOptions& options, std::pair<double, double> hz);
 
 // How good models of growing size are, for one ranking. Entries that do not apply are NaN.
 struct SizePoint {

@@ -69,7 +69,8 @@ Result<Eigen::VectorXcd> undamped_response(const SparseMatrix& dynamic, const Ei
   Eigen::MatrixXd right(f.size(), 2);
   right << f.real(), f.imag();
   Eigen::MatrixXd x = factors.solve(right);
-  if (factors.ok()) x += factors.solve(right - dynamic * x);  // one step of refinement
+  if (factors.ok())
+    x += factors.solve(Eigen::MatrixXd(right - dynamic * x));  // one step of refinement
   const double scale = right.norm() + (dynamic.cwiseAbs() * x.cwiseAbs()).norm() * kResonance;
   if (!factors.ok() || !x.allFinite() || (right - dynamic * x).norm() > 1e-6 * scale)
     return fail(912,

@@ -142,7 +142,7 @@ void read_options(const StudyReader& r, Diagnostics& d, ReduceOptions& o) {
     o.rank = ranking_method(*rank);
     if (!o.rank)
       r.error(114, r.find("rank")->loc,
-              fmt::format("rank: \"{}\" is not one of sbe, imr, ebr, eim, cms", *rank));
+              fmt::format("rank: \"{}\" is not one of sbe, imr, ebr", *rank));
   }
   if (r.find("modes") != nullptr)
     for (const double number : r.numbers("modes", &dim::kNone)) {

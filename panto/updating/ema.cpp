@@ -24,8 +24,14 @@ using Eigen::VectorXd;
 constexpr int kMostReferences = 4;
 // Of the responses' energy that the references must carry before more of them are taken.
 constexpr double kCarried = 0.999;
-// Residues of a chance pole have a mean square near their variance; those of a mode stand out.
-constexpr double kLeastSignificance = 4;
+// Residues of a chance pole have a mean square near their variance; those of a mode stand out. The search in what is left tries many poles: it asks for more.
+constexpr double kLeastSignificance = 4, kLeastLater = 10;
+// What it finds must also be seen at its own frequency: modes outside the band, whose tails are no exact residual terms, and leakage leave patterns that are significant and small.
+constexpr double kLeastShare = 0.01;
+// Search in narrow bands: each half as wide as the one before, down to this many lines per order, and this order.
+constexpr Index kLinesPerOrder = 8;
+constexpr int kLeastOrder = 8, kSearches = 3;
+constexpr double kExplained = 1e-20;  // of the energy: round-off
 
 double frequency(Complex s) { return std::abs(s) / (2 * std::numbers::pi); }
 double damping_ratio(Complex s) { return -s.real() / std::abs(s); }
@@ -181,7 +187,8 @@ void judge(std::vector<Candidate>& poles, const EmaOptions& o) {
 struct Cluster {
   std::vector<size_t> members;
   Complex s;
-  VectorXcd participation;
+  VectorXcd participation;  // of the references; in a chosen one: of all excitations
+  bool later = false;       // found in what others left
 };
 
 double median(std::vector<double> values) {
@@ -223,6 +230,77 @@ std::vector<Cluster> clusters_of(const std::vector<Candidate>& poles, const EmaO
     c.s = {median(re), median(im)};
   }
   return clusters;
+}
+
+// One band: poles of all orders, judged, and those that stay over enough orders.
+struct Searched {
+  std::vector<Candidate> poles;
+  std::vector<Cluster> clusters;
+};
+
+// `window`: rate of the exponential window, which the poles of the data hold.
+Searched search(const VectorXd& frequency_hz, const MatrixXcd& h, const Compressed& c, int order,
+                double window, const EmaOptions& o) {
+  Searched out;
+  for (const OrderPole& p : poly_reference_poles(frequency_hz, h, c.outputs, c.references, order)) {
+    const Complex s = p.s + window;
+    if (!(s.real() < 0) || damping_ratio(s) > o.max_damping) continue;
+    // Where the band's ends meet on the circle, the jump between them looks like a wide pole.
+    const double width = -p.s.real() / (2 * std::numbers::pi),
+                 f = p.s.imag() / (2 * std::numbers::pi);
+    if (f - width < frequency_hz(0) || f + width > frequency_hz(frequency_hz.size() - 1)) continue;
+    out.poles.push_back({p.order, s, p.participation, Stability::kNew});
+  }
+  judge(out.poles, o);
+  out.clusters = clusters_of(out.poles, o);
+  return out;
+}
+
+size_t least_members(int order) { return static_cast<size_t>(std::max(3, order / 8)); }
+
+// Every pole of a narrow band that is stable over enough orders, the most stable ones first; noise weighs less there, and a mode that is weak among all is one of few
+// (EMA-13). Poles within half-widths of each other are one.
+std::vector<Cluster> search_narrow(const Grid& g, const EmaOptions& o, double window,
+                                   std::vector<DiagramPole>& diagram) {
+  const Compressed c = compress(g, o.references);
+  struct Ranked {
+    Cluster cluster;
+    double share;
+  };
+  std::vector<Ranked> found;
+  const Index lines = g.frequency_hz.size();
+  for (Index parts = 2; parts <= 64; parts *= 2) {
+    const Index width = lines / parts;
+    const int order = std::max(kLeastOrder, o.max_order / static_cast<int>(parts));
+    if (width < kLinesPerOrder * order) break;
+    for (Index first = 0; first + width <= lines; first += width / 2) {
+      const Searched band = search(g.frequency_hz.segment(first, width),
+                                   c.h.middleRows(first, width), c, order, window, o);
+      for (const Cluster& cluster : band.clusters) {
+        if (cluster.members.size() < least_members(order)) continue;
+        for (const size_t i : cluster.members) {
+          const Candidate& p = band.poles[i];
+          diagram.push_back({p.order, frequency(p.s), damping_ratio(p.s), p.stability});
+        }
+        found.push_back({cluster, static_cast<double>(cluster.members.size()) / order});
+        Cluster& added = found.back().cluster;
+        added.later = true;
+        if (c.of_excitations) added.participation = c.combine * added.participation;
+      }
+    }
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Ranked& a, const Ranked& b) { return a.share > b.share; });
+  std::vector<Cluster> out;
+  for (Ranked& r : found) {
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Cluster& other) {
+      return std::abs(other.s - r.cluster.s) <
+             std::max(-2 * std::max(other.s.real(), r.cluster.s.real()),
+                      o.frequency_tolerance * std::abs(r.cluster.s));
+    });
+    if (!known) out.push_back(std::move(r.cluster));
+  }
+  return out;
 }
 
 // Half a dozen bandwidths apart, the residues of two modes are told apart by the lines alone.
@@ -288,65 +366,106 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
   report(0);
 
   // The diagram.
-  std::vector<Candidate> poles;
-  for (const OrderPole& p :
-       poly_reference_poles(g.frequency_hz, c.h, c.outputs, c.references, o.max_order)) {
-    const Complex s = p.s + data.window_decay;
-    if (!(s.real() < 0) || damping_ratio(s) > o.max_damping) continue;
-    // Where the band's ends meet on the circle, the jump between them looks like a wide pole.
-    const double width = -p.s.real() / (2 * std::numbers::pi),
-                 f = p.s.imag() / (2 * std::numbers::pi);
-    if (f - width < g.frequency_hz(0) || f + width > g.frequency_hz(g.frequency_hz.size() - 1))
-      continue;
-    poles.push_back({p.order, s, p.participation, Stability::kNew});
-  }
-  judge(poles, o);
-  for (const Candidate& p : poles)
+  Searched all = search(g.frequency_hz, c.h, c, o.max_order, data.window_decay, o);
+  for (const Candidate& p : all.poles)
     out.diagram.push_back({p.order, frequency(p.s), damping_ratio(p.s), p.stability});
-  report(0.7);
+  if (c.of_excitations)
+    for (Cluster& cluster : all.clusters) cluster.participation = c.combine * cluster.participation;
+  report(0.6);
 
-  // Selection.
-  std::vector<Cluster> clusters = clusters_of(poles, o);
-  std::vector<Cluster> chosen;
-  if (o.select_hz.empty()) {
-    const auto least = static_cast<size_t>(std::max(3, o.max_order / 8));
-    for (const Cluster& cluster : clusters)
-      if (cluster.members.size() >= least) chosen.push_back(cluster);
-    if (chosen.empty())
-      d.error(960, {},
-              fmt::format("no pole is stable over {} orders: raise the order, narrow the band, or "
-                          "select poles of the diagram by their frequencies",
-                          least));
-  } else {
-    for (const double f : o.select_hz) {
-      // Of all poles within the tolerance the cluster with most members; else the nearest pole.
-      const Cluster* best = nullptr;
-      for (const Cluster& cluster : clusters)
-        if (std::abs(frequency(cluster.s) - f) <= 2 * o.frequency_tolerance * f &&
-            (best == nullptr || cluster.members.size() > best->members.size()))
-          best = &cluster;
-      if (best == nullptr)
-        d.error(960, {}, fmt::format("no stable pole near {} Hz", f));
-      else
-        chosen.push_back(*best);
-    }
-  }
-  if (!d.ok()) return d;
-  std::sort(chosen.begin(), chosen.end(),
-            [](const Cluster& a, const Cluster& b) { return frequency(a.s) < frequency(b.s); });
-
+  // Selection: poles refined, chance ones dropped, and what is left searched again, as long as something is found there.
   const PoleResidueModel model(g.frequency_hz, static_cast<int>(data.motion), data.window_decay);
+  std::vector<Cluster> chosen;
+  for (const Cluster& cluster : all.clusters)
+    if (cluster.members.size() >= least_members(o.max_order)) chosen.push_back(cluster);
+  if (chosen.empty()) chosen = search_narrow(g, o, data.window_decay, out.diagram);
   RefinedPoles refined;
-  for (;;) {
+  const auto refine = [&] {
+    std::sort(chosen.begin(), chosen.end(),
+              [](const Cluster& a, const Cluster& b) { return frequency(a.s) < frequency(b.s); });
     VectorXcd start(static_cast<Index>(chosen.size()));
     for (Index k = 0; k < start.size(); ++k) start(k) = chosen[static_cast<size_t>(k)].s;
     refined = refine_poles(model, g.h, start, close_poles(start), o.refine);
-    if (!o.select_hz.empty() || chosen.size() < 2) break;
-    // The least significant one goes first: others may gain by that.
-    Index weakest = 0;
-    if (refined.significance.minCoeff(&weakest) >= kLeastSignificance) break;
-    chosen.erase(chosen.begin() + weakest);
+  };
+  const auto settle = [&] {
+    for (refine(); chosen.size() > 1; refine()) {
+      // The one that stands out least goes first: others may gain by that.
+      size_t weakest = chosen.size();
+      double least = 1;
+      for (size_t k = 0; k < chosen.size(); ++k) {
+        const auto i = static_cast<Index>(k);
+        double standing =
+            refined.significance(i) / (chosen[k].later ? kLeastLater : kLeastSignificance);
+        if (chosen[k].later) standing = std::min(standing, refined.share(i) / kLeastShare);
+        // A pole that went to a mode outside the band, or became as wide as the band's ends, is no mode of this band.
+        const Complex pole = refined.poles(i);
+        if (frequency(pole) < g.frequency_hz(0) ||
+            frequency(pole) > g.frequency_hz(g.frequency_hz.size() - 1) ||
+            damping_ratio(pole) > o.max_damping)
+          standing = 0;
+        if (standing < least) {
+          least = standing;
+          weakest = k;
+        }
+      }
+      if (weakest == chosen.size()) return;
+      chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(weakest));
+    }
+  };
+  const auto nearest = [&](const std::vector<Cluster>& clusters, double f) {
+    const Cluster* best = nullptr;
+    for (const Cluster& cluster : clusters)
+      if (std::abs(frequency(cluster.s) - f) <= 2 * o.frequency_tolerance * f &&
+          (best == nullptr || cluster.members.size() > best->members.size()))
+        best = &cluster;
+    return best;
+  };
+  // By hand: what the whole band has at these frequencies is enough.
+  const bool enough = !o.select_hz.empty() &&
+                      std::all_of(o.select_hz.begin(), o.select_hz.end(),
+                                  [&](double f) { return nearest(all.clusters, f) != nullptr; });
+  if (!enough && !chosen.empty()) {
+    settle();
+    for (int turn = 0; turn < kSearches && report(0.7 + 0.05 * turn); ++turn) {
+      if (refined.rest.squaredNorm() <= kExplained * g.h.squaredNorm()) break;
+      Grid left = g;
+      left.h = refined.rest;
+      const std::vector<Cluster> before = chosen;
+      const RefinedPoles settled = refined;
+      for (Cluster& more : search_narrow(left, o, data.window_decay, out.diagram)) {
+        // What is left close to a known pole is an error of that pole.
+        const bool known = std::any_of(settled.poles.begin(), settled.poles.end(), [&](Complex s) {
+          return std::abs(s - more.s) < -2 * std::min(s.real(), more.s.real());
+        });
+        if (!known) chosen.push_back(std::move(more));
+      }
+      if (chosen.size() == before.size()) break;
+      settle();
+      if (chosen.size() > before.size()) continue;
+      chosen = before;
+      refined = settled;
+      break;
+    }
   }
+  if (o.select_hz.empty() && chosen.empty())
+    d.error(960, {},
+            fmt::format("no pole is stable over {} orders: raise the order, narrow the band, or "
+                        "select poles of the diagram by their frequencies",
+                        least_members(o.max_order)));
+  if (!o.select_hz.empty()) {
+    std::vector<Cluster> by_hand;
+    for (const double f : o.select_hz) {
+      const Cluster* best = nearest(all.clusters, f);
+      if (best == nullptr) best = nearest(chosen, f);
+      if (best == nullptr)
+        d.error(960, {}, fmt::format("no stable pole near {} Hz", f));
+      else
+        by_hand.push_back(*best);
+    }
+    chosen = std::move(by_hand);
+  }
+  if (!d.ok()) return d;
+  if (!o.select_hz.empty()) refine();
   report(0.9);
 
   const auto responses = static_cast<int>(g.responses.size()),
@@ -356,7 +475,7 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
   std::vector<bool> close = close_poles(refined.poles);
   for (Index k = 0; k < n; ++k)
     if (c.of_excitations)
-      given.col(k) = c.combine * chosen[static_cast<size_t>(k)].participation;
+      given.col(k) = chosen[static_cast<size_t>(k)].participation;
     else
       close[static_cast<size_t>(k)] = false;
   const ShapeFit fit = fit_shapes(model, g.h, responses, excitations, refined.poles, close, given);

@@ -5,6 +5,7 @@
 #include <Eigen/QR>
 #include <Eigen/SVD>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace panto {
@@ -83,6 +84,19 @@ MatrixXd PoleResidueModel::derivatives(const VectorXcd& poles) const {
   return out;
 }
 
+double PoleResidueModel::energy_around(Complex pole, const VectorXd& line_energy) const {
+  double sum = 0, nearest = 0, least = std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < s_.size(); ++i) {
+    const double distance = std::abs(s_(i).imag() - pole.imag());
+    if (distance <= s_(i).real() - pole.real()) sum += line_energy(i);
+    if (distance < least) {
+      least = distance;
+      nearest = line_energy(i);
+    }
+  }
+  return std::max(sum, nearest);
+}
+
 MatrixXd PoleResidueModel::stacked(const MatrixXcd& h) {
   MatrixXd out(2 * h.rows(), h.cols());
   out.topRows(h.rows()) = h.real();
@@ -101,10 +115,10 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
                           const std::vector<bool>& fixed, int iterations) {
   const Index n = poles.size();
   MatrixXd y = PoleResidueModel::stacked(h);
-  for (Index j = 0; j < y.cols(); ++j) {
-    const double size = y.col(j).norm();
-    if (size > 0) y.col(j) /= size;
-  }
+  VectorXd sizes = y.colwise().norm();
+  for (double& size : sizes)
+    if (!(size > 0)) size = 1;
+  y *= sizes.cwiseInverse().asDiagonal();
   RefinedPoles out;
   out.poles = poles;
   struct Point {
@@ -176,6 +190,7 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
     damping = std::max(1e-9, damping * 1e-2);
     if (step < 1e-14) break;
   }
+  out.rest = PoleResidueModel::unstacked(now.error * sizes.asDiagonal());
   const double freedom = static_cast<double>(y.size()) -
                          static_cast<double>(y.cols() * (2 * n + 2)) - 2.0 * static_cast<double>(n);
   const double variance = now.cost / std::max(1.0, freedom);
@@ -183,16 +198,22 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
   out.frequency_sigma_hz = VectorXd::Zero(n);
   out.damping_sigma = VectorXd::Zero(n);
   out.significance = VectorXd::Zero(n);
+  out.share = VectorXd::Zero(n);
+  const VectorXd line_energy =
+      y.rowwise().squaredNorm().head(h.rows()) + y.rowwise().squaredNorm().tail(h.rows());
   const VectorXd column_variance =
       now.error.colwise().squaredNorm() /
       std::max(1.0, static_cast<double>(y.rows()) - 2.0 * static_cast<double>(n) - 2);
   for (Index k = 0; k < n; ++k) {
     const Eigen::Matrix2d inverse = now.inverse_gram.block<2, 2>(2 * k, 2 * k).inverse();
-    double sum = 0;
+    double sum = 0, alone = 0;
     for (Index j = 0; j < y.cols(); ++j) {
       const Eigen::Vector2d c = now.coefficients.block<2, 1>(2 * k, j);
-      sum += c.dot(inverse * c) / (2 * std::max(column_variance(j), 1e-300));
+      const double energy = c.dot(inverse * c);
+      alone += energy;
+      sum += energy / (2 * std::max(column_variance(j), 1e-300));
     }
+    out.share(k) = alone / std::max(model.energy_around(out.poles(k), line_energy), 1e-300);
     out.significance(k) = sum / static_cast<double>(y.cols());
     if (fixed[static_cast<size_t>(k)]) continue;
     const Complex pole = out.poles(k);

@@ -19,6 +19,10 @@ class PoleResidueModel {
   // Derivatives of the columns of the poles: four per pole (of each column by Re λ, then of each by Im λ).
   [[nodiscard]] Eigen::MatrixXd derivatives(const Eigen::VectorXcd& poles) const;
 
+  // Of the lines within the half-width of a pole, and of the nearest.
+  [[nodiscard]] double energy_around(std::complex<double> pole,
+                                     const Eigen::VectorXd& line_energy) const;
+
   [[nodiscard]] static Eigen::MatrixXd stacked(const Eigen::MatrixXcd& h);
   [[nodiscard]] static Eigen::MatrixXcd unstacked(const Eigen::MatrixXd& h);
 
@@ -31,6 +35,10 @@ struct RefinedPoles {
   Eigen::VectorXd frequency_sigma_hz, damping_sigma;
   // How far the residues of a pole stand out of the noise: mean square of residues over their variance, 1 for noise alone.
   Eigen::VectorXd significance;
+  // What a pole alone explains, over the energy of the responses within its half-width: about 2 for a mode that stands free, the square of the ratio for one in
+  // the shadow of others.
+  Eigen::VectorXd share;
+  Eigen::MatrixXcd rest;  // of the responses, what poles with free residues leave; lines x pairs
   int iterations = 0;
 };
 

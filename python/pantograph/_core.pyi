@@ -170,8 +170,14 @@ def linearize_along(
     tol: float | None,
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...
 def modes(
-    model: Model, at: list[tuple[str, float]], where: str, t: float, count: int
-) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+    model: Model,
+    at: list[tuple[str, float]],
+    where: str,
+    t: float,
+    count: int,
+    view: bool,
+    deformation: float | None,
+) -> tuple[dict[str, Any], list[Diagnostic], str | None]: ...
 def poses(
     model: Model,
     parameters: list[str],
@@ -198,6 +204,62 @@ def identify(
     threads: int | None,
     progress: Callable[[float], Any] | None,
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+class FrequencyData:
+    def __init__(
+        self,
+        responses: list[str],
+        excitations: list[str],
+        frequency_hz: np.ndarray,
+        h: np.ndarray,
+        coherence: np.ndarray | None,
+        motion: str,
+        window_decay: float,
+    ) -> None: ...
+    def write(self, path: str, positions: dict[str, np.ndarray]) -> None: ...
+
+class ModalTest:
+    def write(self, path: str) -> None: ...
+
+class ImpactOptions:
+    def __init__(
+        self,
+        points: list[str],
+        hammer: list[str],
+        body_axes: bool,
+        rate: float,
+        record: float,
+        averages: int,
+        peak: float,
+        pulse: float,
+        trigger: float,
+        pretrigger: float,
+        window: float,
+        force_window: float,
+        noise: float,
+        hold: bool,
+        damping: list[float],
+        band: tuple[float, float] | None,
+        seed: int,
+        threads: int,
+    ) -> None: ...
+
+def read_responses(path: str, frames: dict[int, str]) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+def ema(
+    data: FrequencyData,
+    band: tuple[float, float] | None,
+    order: int,
+    references: int,
+    select: list[float],
+    refine: int,
+    progress: Callable[[float], Any] | None,
+) -> tuple[dict[str, Any], list[Diagnostic], ModalTest]: ...
+def impact(
+    model: Model,
+    at: list[tuple[str, float]],
+    where: str,
+    options: ImpactOptions,
+    progress: Callable[[float], Any] | None,
+) -> tuple[dict[str, Any], dict[str, Any], dict[str, np.ndarray], list[Diagnostic]]: ...
 def update_study_model(study: Spec) -> tuple[Spec, list[tuple[str, str]], Model]: ...
 def update_study_settings(study: Spec) -> list[tuple[str, str]]: ...
 def update(
@@ -210,6 +272,53 @@ def update(
     threads: int | None,
     progress: Callable[[float], Any] | None,
 ) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+
+class MatrixEntries:
+    def __init__(
+        self, size: int, rows: list[int], columns: list[int], values: list[float]
+    ) -> None: ...
+
+class LinearSystem:
+    @property
+    def name(self) -> str: ...
+    @property
+    def dofs(self) -> list[str]: ...
+
+class ReduceOptions:
+    masters: list[str]
+    rank: str
+    modes: list[int]
+    weights: list[float]
+    band: tuple[float, float]
+    damping: float
+    sample: str
+    tolerance: float
+    mac: float
+    candidates: int
+    keep: int
+    def __init__(self) -> None: ...
+    def add_force(
+        self, at: list[str], frequency: float, amplitude: float, phase: float
+    ) -> None: ...
+
+class Reduced:
+    def write(self, path: str) -> None: ...
+    def html(self) -> str: ...
+
+def is_reduce_study(study: Spec) -> bool: ...
+def reduce_study(study: Spec) -> tuple[LinearSystem, ReduceOptions]: ...
+def reduce_options(study: Spec) -> ReduceOptions: ...
+def linear_system_of_model(
+    model: Model, at: list[tuple[str, float]], where: str
+) -> tuple[LinearSystem, list[Diagnostic]]: ...
+def linear_system_of_matrices(
+    M: MatrixEntries, K: MatrixEntries, C: MatrixEntries | None, dofs: list[str], name: str
+) -> LinearSystem: ...
+def read_matrices(mass: str, stiffness: str, damping: str) -> LinearSystem: ...
+def read_calculix(job: str) -> LinearSystem: ...
+def reduce(
+    system: LinearSystem, options: ReduceOptions, progress: Callable[[float], Any] | None
+) -> tuple[Reduced, dict[str, Any], list[Diagnostic]]: ...
 def observe(
     study: Spec,
     seeds: list[int] | None,
@@ -329,7 +438,9 @@ def reproduce(
     what: str,
 ) -> tuple[list[tuple[str, str, float, float, str, float, bool, str]], list[Diagnostic]]: ...
 def reproductions() -> dict[str, str]: ...
-def run_html(run: Run, second: Run | None) -> tuple[str, list[Diagnostic]]: ...
-def model_html(model: Model) -> str: ...
+def run_html(
+    run: Run, second: Run | None, deformation: float | None
+) -> tuple[str, list[Diagnostic]]: ...
+def model_html(model: Model, deformation: float | None) -> str: ...
 def write_text(path: str, text: str) -> None: ...
 def has_page() -> bool: ...

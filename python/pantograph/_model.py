@@ -124,6 +124,10 @@ class Model:
         """Adds a prescribed motion: ``on`` (coordinate) or a channel, ``motion`` [rad, m]."""
         self._add("driver", {"name": name}, keys)
 
+    def superelement(self, name: str, modes: str, **keys: Any) -> None:
+        """Adds a linear structure given by the file of its modes: ``connect``, ``damping``."""
+        self._add("superelement", {"name": name, "modes": modes}, keys)
+
     def force(self, name: str, type: str, **keys: Any) -> None:
         """Adds a spring, damper, force, torque or friction."""
         self._add("force", {"name": name, "type": type}, keys)

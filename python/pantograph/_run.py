@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+def scale(deformation: float | None) -> float | None:
+    """The scale at which a page draws elastic displacements; None: the page chooses."""
+    if deformation is not None and not 0 <= deformation <= 1e9:
+        raise ValueError(f"deformation={deformation}: a scale from 0 to 1e9 is expected")
+    return deformation
+
+
 @dataclass(frozen=True)
 class Energy:
     """Energy audit of a run [J]; the series belong to ``Run.t``.
@@ -51,6 +58,8 @@ class Stats:
     jacobians: int
     repartitions: int  #: changes of the independent coordinates
     rejected: int  #: steps repeated with a smaller step size
+    references: int  #: how often the interior modes of a reduced model were computed anew
+    reference_jump: float  #: largest change of a displacement by that [m, rad]
     wall_seconds: float
     real_time_factor: float
 
@@ -248,12 +257,14 @@ class Run(Mapping[str, np.ndarray]):
             raise ValueError(f"{path}: a run is saved as .h5, .hdf5 or .csv")
         _core.write_run(self._core, path, formats[extension])
 
-    def to_html(self, with_: Run | None = None) -> str:
+    def to_html(self, with_: Run | None = None, deformation: float | None = None) -> str:
         """The report page of the run: animation, plots, audit, numbers of the model.
 
-        with_: a second run, laid over this one
+        with_:       a second run, laid over this one
+        deformation: scale of elastic displacements, as in ``view``
         """
-        html, notes = _core.run_html(self._core, None if with_ is None else with_._core)
+        second = None if with_ is None else with_._core
+        html, notes = _core.run_html(self._core, second, scale(deformation))
         warn(notes, stacklevel=2)
         return html
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._errors import NumericalError, warn
 from ._model import Model, _index, as_model
-from ._run import Run
+from ._run import Run, scale
 
 
 def load(
@@ -330,13 +330,22 @@ def modes(
     *,
     t: float = 0.0,
     count: int = 0,
+    view: str | os.PathLike[str] | None = None,
+    deformation: float | None = None,
 ) -> Modes:
     """Natural frequencies [Hz], damping and shapes about a pose; arguments as in linearize().
 
-    ``count``: lowest modes only, 0 for all.
+    ``count``: lowest modes only, 0 for all. ``view``: the report page to write, with shapes that
+    move; ``deformation``: scale of elastic displacements on it, as in view().
     """
-    found, notes = _core.modes(as_model(model)._ready(), _pose(at), where, t, count)
+    if deformation is not None and view is None:
+        raise ValueError("deformation is a scale of the page: give view too")
+    found, notes, html = _core.modes(
+        as_model(model)._ready(), _pose(at), where, t, count, view is not None, scale(deformation)
+    )
     warn(notes, stacklevel=2)
+    if view is not None:
+        _core.write_text(os.fspath(view), html)
     return Modes(**found)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _core
 from ._model import Model, as_model
-from ._run import Run, read_run
+from ._run import Run, read_run, scale
 
 
 def view(
@@ -17,6 +17,7 @@ def view(
     with_: Run | str | os.PathLike[str] | None = None,
     *,
     set: Mapping[str, Any] | None = None,
+    deformation: float | None = None,
 ) -> str:
     """Writes the report page of a run or a model and returns where it is.
 
@@ -24,6 +25,8 @@ def view(
     path:         the HTML file; default: named after the model, in the current folder
     with_:        a second run, laid over the first
     set:          parameters of a model to replace, as in ``load``
+    deformation:  of beams: how many times larger than they are elastic displacements are drawn at
+                  first; 1 is true to nature, default: so that they are seen
 
     One self-contained file that opens from the disk without a network.
     """
@@ -34,12 +37,12 @@ def view(
         second = None
         if with_ is not None:
             second = with_ if isinstance(with_, Run) else read_run(with_)
-        html, name = item.to_html(second), item.model
+        html, name = item.to_html(second, deformation), item.model
     else:
         if with_ is not None:
             raise ValueError("with_ lays a second run over a run, not over a model")
         model = as_model(run_or_model, set)
-        html, name = _core.model_html(model._ready()), model.name
+        html, name = _core.model_html(model._ready(), scale(deformation)), model.name
     path = os.fspath(path) if path is not None else f"{name or 'report'}.html"
     _core.write_text(path, html)
     return path

@@ -62,3 +62,27 @@ def test_wrong_combinations_are_refused(fourbar, tmp_path):
         pg.view(fourbar, tmp_path / "x.html", with_=r)
     with pytest.raises(ValueError):
         pg.view(r, tmp_path / "x.html", set={"L": 1})
+
+
+@needs_page
+def test_the_scale_of_deformation_is_in_the_page(tmp_path):
+    def shown(path):
+        return report_in(open(path, encoding="utf-8").read())
+
+    beam, path = pg.load("single_flexible_link"), tmp_path / "beam.html"
+    assert shown(pg.view(beam, path, deformation=50))["deformation"] == 50
+    assert "deformation" not in shown(pg.view(beam, path))
+    r = pg.simulate(beam, until=0.01)
+    assert shown(pg.view(r, path, deformation=20))["deformation"] == 20
+    assert report_in(r.to_html(deformation=0))["deformation"] == 0
+    pg.modes(beam, where="here", count=2, view=path, deformation=3)
+    report = shown(path)
+    assert report["deformation"] == 3 and len(report["modes"]["list"]) == 2
+
+
+def test_a_scale_of_deformation_that_is_none_is_refused(fourbar, tmp_path):
+    for scale in (-1, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="scale"):
+            pg.view(fourbar, tmp_path / "x.html", deformation=scale)
+    with pytest.raises(ValueError, match="view"):
+        pg.modes(fourbar, where="here", deformation=2)

@@ -102,8 +102,10 @@ TEST(ForceLaws, HaveTheDerivativesOfTheirSteps) {
   for (const ForceForm form : {ForceForm::kF12, ForceForm::kF21})
     for (const ForceLaw law :
          {ForceLaw::kRandomWalk, ForceLaw::kLowPass, ForceLaw::kColoured, ForceLaw::kUser})
-      for (const bool zone : {false, true}) {
+      for (const auto& [zone, motion] :
+           {std::pair{false, MotionAt::kBegin}, {false, MotionAt::kEnd}, {true, MotionAt::kEnd}}) {
         ForceSettings s = forces(form, law);
+        s.motion = motion;
         s.enter = s.leave = zone ? 100 : 0;
         const auto o = ForceObserver::create(*model, nominal(*model), s);
         ASSERT_TRUE(o.ok());
@@ -132,6 +134,34 @@ TEST(ForceLaws, HaveTheDerivativesOfTheirSteps) {
                         1e-8);
         }
       }
+}
+
+// A constant force under a low-pass law, read almost without noise: found where readings belong to the end of a step, and a decay of one step too small
+// where they belong to its begin.
+TEST(ForceLaws, OfALowPassDecayBeforeTheReadingOrAfterIt) {
+  const auto model = test::zoo_model("slider_crank");
+  for (const MotionAt motion : {MotionAt::kBegin, MotionAt::kEnd}) {
+    ForceSettings s = forces(ForceForm::kF12, ForceLaw::kLowPass);
+    s.filter = "ekf";
+    s.motion = motion;
+    s.measured[0].sigma = 1e-3;
+    s.model_sigma = {1e-3};
+    s.unknown[0].sigma = 1e3;
+    const auto o = ForceObserver::create(*model, nominal(*model), s);
+    ASSERT_TRUE(o.ok());
+    std::vector<double> q{0.5, -0.6, 0.85}, v{0, 0, 0}, a{0, 0, 0};
+    const auto w = Workspace::create(*model, nominal(*model));
+    w->choose_partition(0, q, true);
+    ASSERT_EQ(w->close_positions(0, q), Status::kOk);
+    validation::palomba::OffsetSliderCrank crank;
+    crank.at(q[0]);
+    const std::vector<double> torque{crank.torque(0, 0, 30)};
+    ASSERT_EQ((*o)->start(0, q, v, a, torque), Status::kOk);
+    for (int k = 1; k <= 100; ++k) (*o)->step(k * kStep, q, v, a, torque);
+    const double decay = std::exp(-20 * std::numbers::pi * kStep);
+    // The reading's deviation over the lever arm, 1e-2 N, weighs 1e-10 of the force's.
+    EXPECT_NEAR((*o)->unknown()[0], motion == MotionAt::kEnd ? 30 : 30 * decay, 1e-6);
+  }
 }
 
 // A low-pass force without readings fades with its bandwidth; its deviation is the one given.

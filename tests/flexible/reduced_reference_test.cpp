@@ -99,8 +99,8 @@ TEST(ReducedManipulator, KeepsThemHalfARadianAround) {
       }
       drift = std::max(drift, c.ws->reduction_drift(view(q)));
     }
-  // Not within the 0.02 wanted: with (5.48) to the letter, the inside of a beam not following the modal part of its pins, it would be 0.0101.
-  EXPECT_NEAR(drift, 0.0496, 5e-4);
+  EXPECT_LE(drift, 0.02);
+  EXPECT_NEAR(drift, 0.0101, 1e-4);  // of the independent computation, printed digits
 }
 
 TEST(ReducedManipulator, FailsWithModesThatDoNotTurnWithTheLinks) {

@@ -30,6 +30,25 @@ TEST(NoisyUpdate, BringsEveryFrequencyNearerAndKeepsAllBoundsInAHundredDraws) {
   RecordProperty("mean_error_after", std::to_string(100 * found->draws.mean_error_after));
 }
 
+// With the masses of Table 3 as nominal the first mode starts 0.2 % off, as much as one deviation of the noise: in a few draws it is nearer by chance than any update
+// can bring it. Of 100 seeds, all modes that got worse were that one, and with shapes expanded again (iterations) they had started within 0.03 %.
+TEST(NoisyUpdate, OfAModeThatStartsWithinTheNoiseCanOnlyLoseByChance) {
+  LoadedUpdateStudy study = test::twin();
+  study.study.relative = true;
+  study.study.lambda = -1;
+  study.study.iterations = 10;
+  SimulatedTest& s = study.study.simulate.front();
+  s.shape_noise = 0.01;
+  s.frequency_noise = 0.002;
+  s.draws = 100;
+  const auto found = test::updated(study);
+  ASSERT_TRUE(found) << found.diagnostics().text();
+  EXPECT_EQ(found->draws.failed, 0);
+  EXPECT_EQ(found->draws.within_bounds, 100);
+  EXPECT_GE(found->draws.all_improved, 88);  // 93 ± 2.6
+  EXPECT_LT(found->draws.mean_error_after, 0.002);
+}
+
 TEST(NoisyUpdate, DoesNotDependOnThreads) {
   LoadedUpdateStudy study = test::twin();
   study.study.simulate.front().draws = 20;

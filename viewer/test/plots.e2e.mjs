@@ -220,3 +220,23 @@ test('logarithmic axes, gaps, empty and single-sample curves do no harm', async 
   assert.match(await page.locator('.panel').first().locator('.legend .value').textContent(), /e-/);
   await close(page);
 });
+
+test('a reduction shows the error of every ranking over its own sizes, without a mechanism', async () => {
+  const curve = (name, sizes, power) => ({ name, unit: '%', data: f8(sizes.map((n) => 10 ** (-power * (n - 3)))), x: f8(sizes) });
+  const page = await open({
+    format: 'pantograph-report', version: 1, title: 'Reduction of a frame', model: 'frame',
+    panels: [
+      { kind: 'table', title: 'Size needed', columns: [{ name: 'ranking' }, { name: 'size' }], rows: [['IMR', 6], ['SBE', { text: 'not reached', mark: 'warn' }]] },
+      {
+        kind: 'plot', title: 'Truncation error', group: 'Error by size', x: { name: 'degrees of freedom', unit: '', data: [] }, yscale: 'log',
+        series: [curve('IMR', [3, 4, 5, 6, 8, 11], 1), curve('SBE', [3, 6, 9], 0.5), { name: 'allowed', unit: '%', data: f8([1, 1]), x: f8([3, 11]) }],
+      },
+    ],
+  });
+  const plot = page.locator('.panel').nth(1);
+  assert.deepEqual(await plot.locator('.legend .name').allTextContents(), ['IMR', 'SBE', 'allowed']);
+  assert.equal(await page.locator('td.warn').textContent(), 'not reached');
+  await hover(page, 1, 0.5);
+  for (const value of await plot.locator('.legend .value').allTextContents()) assert.notEqual(value.trim(), '', 'a value at the cursor');
+  await close(page);
+});

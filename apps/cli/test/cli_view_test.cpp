@@ -67,6 +67,10 @@ TEST_F(ViewVerb, TheScaleOfDeformationIsInThePage) {
   ASSERT_EQ(panto(modes + " --view modes.html").exit_code, 0);
   EXPECT_EQ(report("modes.html")["deformation"], 3);
   EXPECT_EQ(panto(modes).exit_code, 1);
+  const std::string run = "simulate single_flexible_link --until 0.01 --deformation 20";
+  ASSERT_EQ(panto(run + " --view run.html").exit_code, 0);
+  EXPECT_EQ(report("run.html")["deformation"], 20);
+  EXPECT_EQ(panto(run).exit_code, 1);
   EXPECT_EQ(panto("view single_flexible_link --deformation -1").exit_code, 1);
 }
 

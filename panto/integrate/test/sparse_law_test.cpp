@@ -3,12 +3,15 @@
 
 #include <Eigen/LU>
 #include <chrono>
+#include <functional>
 
+#include "panto/integrate/families.hpp"
 #include "panto/integrate/motion_matrix.hpp"
 #include "panto/integrate/simulate.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/integrate/test/mechanisms.hpp"
 #include "panto/mechanics/reduced_tangent.hpp"
+#include "tests/allocation_counter.hpp"
 
 namespace panto {
 namespace {
@@ -60,8 +63,45 @@ TEST(SparseMatrix, SolvesLikeTheExactJacobian) {
   EXPECT_LT((change - expected).norm(), 1e-10 * expected.norm());
 }
 
+// One method, solved in two ways: on states with the full exact Jacobian, and on accelerations with sparse matrices.
+TEST(SparseRadau, TakesTheStepsOfRadau) {
+  const struct {
+    const char* name;
+    std::function<test::Rig()> make;
+    double step;
+  } cases[] = {{"cantilever", [] { return cantilever(12); }, 1e-3},
+               {"double pendulum", [] { return test::double_pendulum_rig(); }, 1e-2},
+               {"four-bar", [] { return test::sanjurjo_rig(); }, 1e-2},
+               {"driven, with work", [] { return test::driven_rig(true); }, 1e-2}};
+  for (const auto& c : cases) {
+    test::Rig one = c.make(), other = c.make();
+    ASSERT_TRUE(one.ode->plain());
+    const auto dense = make_radau("radau5", *one.ode, {}),
+               sparse = make_sparse_radau(*other.ode, {});
+    double t = 0, s = 0;
+    for (int k = 0; k < 50; ++k) {
+      ASSERT_EQ(dense->step(t, c.step, one.x), Status::kOk) << c.name << " at " << t;
+      ASSERT_EQ(sparse->step(s, c.step, other.x), Status::kOk) << c.name << " at " << s;
+    }
+    // Both iterate to 1e-12 per step.
+    for (size_t i = 0; i < one.x.size(); ++i)
+      EXPECT_NEAR(other.x[i], one.x[i], 1e-9 * (1 + std::abs(one.x[i]))) << c.name << ", " << i;
+  }
+}
+
+TEST(SparseRadau, DoesNotAllocate) {
+  test::Rig rig = cantilever(100);
+  ASSERT_TRUE(MotionMatrix::large(*rig.ode));
+  const auto stepper = Stepper::create("radau5", *rig.ode);
+  double t = 0;
+  const long before = calls;
+  for (int k = 0; k < 5; ++k) EXPECT_EQ(stepper->step(t, 1e-4, rig.x), Status::kOk);
+  EXPECT_EQ(calls - before, 0);
+}
+
 TEST(SparseMatrix, MakesTheCostOfAStepProportionalToTheElements) {
-  for (const char* name : {"generalised_alpha", "trapezoidal", "implicit_euler", "bdf2"}) {
+  for (const char* name :
+       {"generalised_alpha", "trapezoidal", "implicit_euler", "bdf2", "radau5"}) {
     const auto seconds = [&](int elements) {
       test::Rig rig = cantilever(elements);
       EXPECT_TRUE(MotionMatrix::large(*rig.ode));

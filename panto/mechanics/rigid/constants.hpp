@@ -163,8 +163,10 @@ BodyConstants<S, P> solid_constants(const Constants<S, P>& c, const Solid& s) {
   return b;
 }
 
+// shapes: interior modes of a reduced model; the model's own if not given.
 template <class S, class P>
-Constants<S, P> bake(const Model& model, std::span<const P> theta) {
+Constants<S, P> bake(const Model& model, std::span<const P> theta,
+                     const Eigen::MatrixXd* shapes = nullptr) {
   using Vec = typename S::template Vec<P>;
   Constants<S, P> c;
   c.theta.assign(theta.begin(), theta.end());
@@ -200,7 +202,8 @@ Constants<S, P> bake(const Model& model, std::span<const P> theta) {
     const auto number = [&c](Slot s) { return c[s]; };
     c.beams = erls::bake_beams<P>(model, number);
     if (model.reduction.active())
-      c.reduced = erls::bake_reduction<P>(model, erls::ReducedLayout(model), c.beams);
+      c.reduced = erls::bake_reduction<P>(model, erls::ReducedLayout(model), c.beams,
+                                          shapes ? *shapes : model.reduction.shapes);
     c.ancf = ancf::bake_beams<P>(model, number);
   }
   for (const Frame& frame : model.frames) {

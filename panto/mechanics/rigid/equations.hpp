@@ -94,7 +94,7 @@ struct Equations {
     inertia_wrenches(c);
     if constexpr (S::kPlanar) {
       if (kin.reduced.layout.active) {
-        erls::reduced_elastic_forces(kin, c, r);
+        erls::reduced_elastic_forces(kin, c);
       } else if (!kin.node.empty()) {
         erls::elastic_forces(kin, c, wrench, r);
       }
@@ -147,10 +147,11 @@ struct Equations {
   // Outputs (EOM-4), after evaluate().
   template <class P>
   void outputs(const Constants<S, P>& c, const Arguments<T>& x) {
+    kin.show(c);
     for (size_t i = 0; i < y.size(); ++i) y[i] = output(c, x, static_cast<int>(i));
   }
 
-  // One of them, after as much of the motion as it reads.
+  // One of them, after as much of the motion as it reads, and Kinematics::show().
   template <class P>
   T output(const Constants<S, P>& c, const Arguments<T>& x, int index) const {
     const Output& o = kin.model->outputs[static_cast<size_t>(index)];

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "panto/mechanics/ancf/nodes.hpp"
-#include "panto/mechanics/erls/reduced_motion.hpp"
+#include "panto/mechanics/erls/reduced_nodes.hpp"
 #include "panto/mechanics/rigid/constants.hpp"
 #include "panto/numerics/sine_cosine.hpp"
 
@@ -83,6 +83,7 @@ struct Kinematics {
   std::vector<Column<S, T>> column;           // per speed
   std::vector<FrameState<S, T>> frame_state;  // 0 ground's own, i + 1 frame i
   std::vector<int> channel_frames;            // frames to keep up to date
+  std::vector<int> shown_frames;              // those that show() does
   std::vector<int> dof_coordinate;            // speed -> coordinate of 1-dof joints, -1 otherwise
   std::vector<T> at;                          // coordinates that the positions belong to
   bool known = false;                         // they do: false when constants have changed
@@ -141,22 +142,57 @@ struct Kinematics {
 
   // Nodes whose motion channels look at: of places that follow them, of curvature and strain.
   void find_used_nodes(const Model& m) {
-    std::vector<char> used(m.nodes.size(), 0);
-    const auto mark = [&](int n) {
-      if (n >= 0 && n < static_cast<int>(used.size())) used[static_cast<size_t>(n)] = 1;
-    };
-    for (const int f : channel_frames) mark(m.frames[static_cast<size_t>(f)].node);
-    const auto use = [&](const Channel& c) {
-      if (c.element < 0) return;
+    // By outputs alone, by actuators (place), by forces (speed), by rows (acceleration).
+    enum : char { kNot, kShown, kPlaced, kMoved, kAccelerated };
+    std::vector<char> used(m.nodes.size(), kNot);
+    const auto use = [&](const Channel& c, char by) {
+      const auto mark = [&](int n) {
+        if (n >= 0 && n < static_cast<int>(used.size()))
+          used[static_cast<size_t>(n)] = std::max(used[static_cast<size_t>(n)], by);
+      };
+      for (const int f : {c.frame_a, c.frame_b})
+        if (f >= 0) mark(m.frames[static_cast<size_t>(f)].node);
+      if (c.element < 0 || !(c.kind == ChannelKind::kCurvature || c.kind == ChannelKind::kStrain))
+        return;
       mark(m.elements[static_cast<size_t>(c.element)].node);
       mark(m.elements[static_cast<size_t>(c.element)].node + 1);
     };
-    for (const ConstraintRow& e : m.rows) use(e.channel);
-    for (const ForceElement& e : m.forces) use(e.channel);
-    for (const Actuator& e : m.actuators) use(e.channel);
-    for (const Output& e : m.outputs) use(e.channel);
-    for (size_t i = 0; i < used.size(); ++i)
-      if (used[i]) reduced.used.push_back(static_cast<int>(i));
+    for (const ConstraintRow& e : m.rows) use(e.channel, kAccelerated);
+    for (const ForceElement& e : m.forces) use(e.channel, kMoved);
+    for (const Actuator& e : m.actuators) use(e.channel, kPlaced);
+    for (const Output& e : m.outputs) use(e.channel, kShown);
+    for (const Condition& e : m.initial) use(e.channel, kShown);
+    for (size_t i = 0; i < used.size(); ++i) {
+      const auto node_index = static_cast<int>(i);
+      if (used[i] >= kPlaced) reduced.used.push_back(node_index);
+      if (used[i] >= kMoved) reduced.moved.push_back(node_index);
+      if (used[i] >= kAccelerated) reduced.accelerated.push_back(node_index);
+      if (used[i] != kNot) reduced.shown.push_back(node_index);
+    }
+    for (const int f : channel_frames)
+      if (const int n = m.frames[static_cast<size_t>(f)].node;
+          n >= 0 && n < static_cast<int>(used.size()) && used[static_cast<size_t>(n)] == kShown)
+        shown_frames.push_back(f);
+    std::erase_if(channel_frames, [&](int f) {
+      return std::find(shown_frames.begin(), shown_frames.end(), f) != shown_frames.end();
+    });
+  }
+
+  // Brings the nodes and frames of reduced models up to date that outputs look at.
+  template <class P>
+  void show(const Constants<S, P>& c) {
+    if constexpr (S::kPlanar) {
+      if (reduced.shown.empty()) return;
+      for (const int i : reduced.shown) {
+        auto& n = node[static_cast<size_t>(i)];
+        if (!reduced.shown_place) erls::place_node(*model, c.beams, c.reduced, reduced, i, body, n);
+        if (!reduced.shown_rate) erls::move_node(*model, c.reduced, reduced, i, body, n);
+        if (!reduced.shown_second) erls::accelerate_node(*model, c.reduced, reduced, i, body, n);
+      }
+      if (!reduced.shown_place)
+        for (const int f : shown_frames) place_frame(c, f);
+      reduced.shown_place = reduced.shown_rate = reduced.shown_second = true;
+    }
   }
 
   static Rot unit() {
@@ -260,6 +296,7 @@ struct Kinematics {
       if (reduced.layout.active) {
         erls::place_links(c.reduced, coordinates, model->joint_nq() - model->joint_nv(), body,
                           reduced);
+        reduced.shown_place = reduced.shown_rate = reduced.shown_second = false;
         for (const int i : reduced.used)
           erls::place_node(*model, c.beams, c.reduced, reduced, i, body,
                            node[static_cast<size_t>(i)]);
@@ -293,7 +330,8 @@ struct Kinematics {
     if constexpr (S::kPlanar) {
       if (reduced.layout.active) {
         erls::move_links(c.reduced, speeds, body, reduced);
-        for (const int i : reduced.used)
+        reduced.shown_rate = reduced.shown_second = false;
+        for (const int i : reduced.moved)
           erls::move_node(*model, c.reduced, reduced, i, body, node[static_cast<size_t>(i)]);
       } else if (!node.empty()) {
         erls::move_nodes(*model, speeds, body, node);
@@ -339,7 +377,8 @@ struct Kinematics {
     if constexpr (S::kPlanar) {
       if (reduced.layout.active) {
         erls::accelerate_links(c.reduced, acc, body, reduced);
-        for (const int i : reduced.used)
+        reduced.shown_second = false;
+        for (const int i : reduced.accelerated)
           erls::accelerate_node(*model, c.reduced, reduced, i, body, node[static_cast<size_t>(i)]);
       } else if (!node.empty()) {
         erls::accelerate_nodes(*model, acc, body);

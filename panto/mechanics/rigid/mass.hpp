@@ -85,10 +85,21 @@ class TreeMass {
       p.mass += o.mass;
       p.moment += o.moment + o.mass * d;
     }
+    if (beams_ && beams_->full())
+      beams_->complete([this](double* to, int ld) {
+        const int* parent = structure_->dof_parent.data();
+        const double* entry = packed_.data();
+        for (int j = 0; j < model_->joint_nv(); ++j)
+          for (int k = j; k >= 0; k = parent[k]) to[k * ld + j] += *entry++;
+      });
   }
 
   // y = M x; still: the displacements of beams in x are zero.
-  void multiply(const double* x, double* y, bool still = false) const noexcept {
+  void multiply(const double* x, double* y, bool still = false) noexcept {
+    if (beams_ && beams_->full()) {
+      beams_->multiply_full(x, y, still);
+      return;
+    }
     const int n = model_->joint_nv();
     const int* parent = structure_->dof_parent.data();
     const double* entry = packed_.data();
@@ -154,7 +165,7 @@ class TreeMass {
 
   void dense(Eigen::MatrixXd& m) const {
     clear(m, model_->nv, model_->nv);
-    place_joints(m);
+    if (!beams_ || !beams_->full()) place_joints(m);
     if (beams_) beams_->dense(m);
   }
   // The block of the joints, first in a matrix that is zero there.

@@ -176,9 +176,9 @@ void RigidWorkspace<S>::tangent_linear(const Point& x, const Blocks& blocks, Tan
     clear(out.r_u, nv, nu);
     for (const Actuator& actuator : model_.actuators) {
       if (actuator.group >= 0) continue;
-      Eigen::VectorXd gradient(nv);
-      channel(actuator.channel, Order::kValue, x.q, {}, {gradient.data(), static_cast<size_t>(nv)});
-      out.r_u.col(actuator.input) -= gradient;
+      auto column = out.r_u.col(actuator.input);
+      channel(actuator.channel, Order::kValue, x.q, {}, {column.data(), static_cast<size_t>(nv)});
+      column = -column;
     }
     clear(out.phi_dot_u, model_.n_position_rows + model_.n_velocity_rows, nu);
     clear(out.phi_ddot_u, m, nu);
@@ -235,7 +235,7 @@ void RigidWorkspace<S>::tangent_theta(const Point& x, const Blocks& blocks, Tang
       theta[i] = Dual(params_.values(static_cast<Eigen::Index>(i)));
     for (int k = 0; k < count; ++k)
       theta[static_cast<size_t>(blocks.theta[static_cast<size_t>(base + k)])].v[k] = 1;
-    const auto constants = bake<S, Dual>(model_, std::span<const Dual>(theta));
+    const auto constants = bake<S, Dual>(model_, std::span<const Dual>(theta), &shapes_);
     sweep(constants, x);
     const auto scatter = [&](const std::vector<Dual>& from, int rows, Eigen::MatrixXd& to) {
       for (int i = 0; i < rows; ++i)
@@ -316,6 +316,7 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
                                   .rate;
       for (int l = 0; l < count; ++l) out.phi_dot(i, base + l) = rate.v[l];
     }
+    if (ny > 0) d.eq.kin.show(c_);
     for (Eigen::Index i = 0; i < ny; ++i) {
       const Dual value = d.eq.output(c_, p, outputs[static_cast<size_t>(i)]);
       for (int l = 0; l < count; ++l) out.y(i, base + l) = value.v[l];

@@ -46,6 +46,7 @@ template <class S>
 RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
     : Workspace(model),
       structure_(model),
+      shapes_(model.reduction.shapes),
       eq_(model),
       mass_(model, structure_),
       g_(structure_.g_pattern),
@@ -94,7 +95,14 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   if (displacements_move_ && nv <= kDenseSpeeds) basis_.resize(nv * nv);
   reduced_.resize(moving * moving);
   reduced_force_.resize(nv);
-  if (model.reduction.active()) node_scratch_ = std::make_unique<erls::ReducedState<double>>(model);
+  if (mass_.beams() && mass_.beams()->full()) {
+    const auto padded = static_cast<size_t>(lanes::padded(model.nv));
+    full_.resize(padded * padded);
+    full_right_.resize(padded);
+    full_pivots_.resize(3 * nv);
+  }
+  if (model.reduction.active())
+    node_scratch_ = std::make_unique<erls::ReducedForce<double>>(eq_.kin.reduced.layout);
   set_parameters(params);
 }
 
@@ -103,8 +111,10 @@ void RigidWorkspace<S>::set_parameters(const Params& params) {
   PANTO_EXPECT(static_cast<size_t>(params.values.size()) == model_.parameters.size(),
                "parameters belong to another model");
   params_ = params;
-  c_ = bake<S, double>(model_, std::span<const double>(params.values.data(),
-                                                       static_cast<size_t>(params.values.size())));
+  c_ = bake<S, double>(
+      model_,
+      std::span<const double>(params.values.data(), static_cast<size_t>(params.values.size())),
+      &shapes_);
   length_ = 0;
   for (const auto& f : c_.frames) length_ = std::max(length_, std::sqrt(dot(f.r, f.r)));
   if (length_ == 0) length_ = 1;
@@ -212,6 +222,7 @@ void RigidWorkspace<S>::readings(const Point& x, std::span<const int> outputs,
     eq_.kin.positions(c_, p.q);
     if (level == Level::kVelocity) eq_.kin.velocities(c_, p.v);
   }
+  eq_.kin.show(c_);
   for (size_t i = 0; i < outputs.size(); ++i) y[i] = eq_.output(c_, p, outputs[i]);
 }
 
@@ -219,6 +230,7 @@ template <class S>
 void RigidWorkspace<S>::power(const Point& x, double& entering, double& taken) {
   const Arguments<double> p = arguments(x);
   eq_.evaluate(c_, p);
+  eq_.kin.show(c_);
   eq_.power(c_, p, entering, taken);
 }
 
@@ -227,6 +239,7 @@ void RigidWorkspace<S>::last_power(View u, View lambda, double& entering, double
   Arguments<double> p;
   p.u = u.empty() ? nullptr : u.data();
   p.lambda = lambda.empty() ? nullptr : lambda.data();
+  eq_.kin.show(c_);
   eq_.power(c_, p, entering, taken);
 }
 
@@ -256,6 +269,7 @@ double RigidWorkspace<S>::channel(const Channel& ch, Order order, View q, View v
   if (ch.frame_a >= 0) eq_.kin.place_frame(c_, ch.frame_a);
   if (ch.frame_b >= 0) eq_.kin.place_frame(c_, ch.frame_b);
   if (!v.empty()) eq_.kin.velocities(c_, v.data());
+  eq_.kin.show(c_);
   ChannelValue<S, double> value = order == Order::kValue
                                       ? evaluate_channel<Depth::kValue>(eq_.kin, c_, ch)
                                       : evaluate_channel<Depth::kRate>(eq_.kin, c_, ch);
@@ -374,23 +388,14 @@ void RigidWorkspace<S>::project_node(int node, const typename S::template Ang<do
                                      const typename S::template Vec<double>& f,
                                      double* row) const noexcept {
   if constexpr (S::kPlanar) {
-    erls::ReducedState<double>& s = *node_scratch_;
-    const erls::ReducedState<double>& now = eq_.kin.reduced;
-    s.factor = now.factor;  // same sizes: no allocation
-    s.modal = now.modal;
-    for (size_t k = 0; k < s.links.size(); ++k) {
-      s.links[k].a = now.links[k].a;
-      s.links[k].still = now.links[k].still;
-      s.links[k].pull = now.links[k].pull;
-      std::fill(s.links[k].force.begin(), s.links[k].force.end(), 0.0);
-      s.links[k].torque = 0;
-    }
-    erls::clear_inputs(s);
+    const erls::ReducedState<double>& s = eq_.kin.reduced;
+    erls::ReducedForce<double>& force = *node_scratch_;
+    force.clear();
     Wrench<S, double> on_link;
-    erls::detail::spread_node(eq_.kin, c_, node, {n, f}, s, on_link);
+    erls::detail::spread_node(eq_.kin, c_, node, {n, f}, force, on_link);
     project(s.layout.links[static_cast<size_t>(s.node_link[static_cast<size_t>(node)])].body,
             on_link, 0, row);
-    erls::gather_links(eq_.kin, c_, s, row, [&](int body, double torque) {
+    erls::gather_links(eq_.kin, c_, force, row, [&](int body, double torque) {
       project(body, {torque, {}}, 0, row);
     });
   }
@@ -427,6 +432,57 @@ double RigidWorkspace<S>::reduction_drift(View q) {
       .eigenvalues()
       .cwiseAbs()
       .maxCoeff();
+}
+
+template <class S>
+bool RigidWorkspace<S>::renew_reduction(MutableView q, MutableView v, double& jump) {
+  if constexpr (S::kPlanar) {
+    const auto modes = static_cast<Eigen::Index>(model_.reduction.modes.size());
+    if (!model_.reduction.active() || modes == 0) return false;
+    set_positions(q);
+    std::vector<double> angles;
+    for (const Beam& b : model_.beams)
+      angles.push_back(eq_.kin.body[static_cast<size_t>(b.body) + 1].angle);
+    const Eigen::MatrixXd old = erls::turned_shapes(model_, shapes_, angles);
+    auto next = erls::interior_modes(model_, c_.beams, angles, &old);
+    if (!next) return false;
+    const Eigen::Index n = next->mass.rows();
+    Eigen::VectorXd u(3 * static_cast<Eigen::Index>(model_.nodes.size())), u_dot = u;
+    // Displacements that are no coordinates, and their rates.
+    const auto slaves = [&](Eigen::VectorXd& at, Eigen::VectorXd& rate) {
+      node_motion(q, v, {u.data(), static_cast<size_t>(u.size())},
+                  {u_dot.data(), static_cast<size_t>(u_dot.size())});
+      at.resize(n);
+      rate.resize(n);
+      for (size_t i = 0; i < model_.nodes.size(); ++i)
+        for (size_t k = 0; k < 3; ++k)
+          if (const int s = model_.nodes[i].slave[k]; s >= 0) {
+            at(s) = u(static_cast<Eigen::Index>(3 * i + k));
+            rate(s) = u_dot(static_cast<Eigen::Index>(3 * i + k));
+          }
+    };
+    Eigen::VectorXd before, rate_before, still, rate_still;
+    slaves(before, rate_before);
+    shapes_ = next->shapes;
+    set_parameters(Params(params_));
+    const auto amplitude = q.subspan(
+        static_cast<size_t>(model_.reduction.first_mode + model_.joint_nq() - model_.joint_nv()),
+        static_cast<size_t>(modes));
+    const auto rate =
+        v.subspan(static_cast<size_t>(model_.reduction.first_mode), static_cast<size_t>(modes));
+    // At the new reference Ψ is Φ, of unit modal mass: amplitudes first, then their rates, which see the turning of the former.
+    const Eigen::MatrixXd projection = next->phi.transpose() * next->mass;
+    std::fill(amplitude.begin(), amplitude.end(), 0.0);
+    std::fill(rate.begin(), rate.end(), 0.0);
+    slaves(still, rate_still);
+    Eigen::Map<Eigen::VectorXd>(amplitude.data(), modes) = projection * (before - still);
+    slaves(still, rate_still);
+    Eigen::Map<Eigen::VectorXd>(rate.data(), modes) = projection * (rate_before - rate_still);
+    jump = n > 0 ? (before - still).cwiseAbs().maxCoeff() : 0.0;
+    return true;
+  } else {
+    return false;
+  }
 }
 
 template <class S>
@@ -725,11 +781,13 @@ void RigidWorkspace<S>::loop_accelerations(View v, MutableView a) noexcept {
 
 template <class S>
 double RigidWorkspace<S>::closed_output(int output) noexcept {
+  eq_.kin.show(c_);
   return eq_.output(c_, {}, output);
 }
 
 template <class S>
 void RigidWorkspace<S>::output_row(int output, MutableView row) noexcept {
+  eq_.kin.show(c_);
   const Channel& ch = model_.outputs[static_cast<size_t>(output)].channel;
   gradient_row(ch, evaluate_channel<Depth::kValue>(eq_.kin, c_, ch).gradient, row);
 }
@@ -751,6 +809,7 @@ bool RigidWorkspace<S>::saddle_accelerations(double* a) noexcept {
       f(static_cast<Index>(g_.column[k]), g_.value[k]);
   };
   if (!mass_known_) {
+    beams.spill();
     if (!beams.factorise(kMassless)) return false;
     saddle_.setZero();
     mass_.place_joints(saddle_);
@@ -825,6 +884,7 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
   for (size_t i = 0; i < rank; ++i) a[columns[i]] = right[i];
   mass_.multiply(a, force, beams != nullptr);
   for (size_t i = 0; i < nv; ++i) force[i] += bias[i];
+  if (beams && beams->full()) return full_accelerations(a);
   if (!mass_known_) {
     if (beams && !beams->factorise(kMassless)) return false;
     // R, M R and RᵀMR; of the displacements' part of M R, B, comes M_uu⁻¹ B in R.
@@ -884,6 +944,62 @@ bool RigidWorkspace<S>::reduced_accelerations(double* a) noexcept {
     for (size_t k = 0; k < nj; ++k) a[k] += column[k] * z_force[i];
     for (size_t k = nj; k < nv; ++k) a[k] -= column[k] * z_force[i];
   }
+  return true;
+}
+
+// Where M of the elastic coordinates is dense: RᵀMR over (independent joints, elastic coordinates), all at once. force_ is M c + bias, c in a.
+template <class S>
+bool RigidWorkspace<S>::full_accelerations(double* a) noexcept {
+  const auto ne = static_cast<int>(model_.elastic.size()), nv = model_.nv, nj = nv - ne,
+             nz = static_cast<int>(lu_.free_columns(2).size()) - ne, rank = lu_.rank(2),
+             n = nz + ne, ld = lanes::padded(n);
+  const int *columns = lu_.pivot_columns().data(), *free = lu_.free_columns(2).data(),
+            *entry = free_entry_.data();
+  const BeamMass& beams = *mass_.beams();
+  double *right = right_.data(), *force = force_.data(), *system = full_.data(),
+         *solution = full_right_.data();
+  const double* g = g_.value.data();
+  if (!mass_known_) {
+    for (int z = 0; z < nz; ++z) {
+      double *column = &basis_[static_cast<size_t>(z * nv)],
+             *product = &mass_basis_[static_cast<size_t>(z * nv)], *to = system + z * ld;
+      for (int i = 0; i < nv; ++i) column[i] = 0;
+      column[free[z]] = 1;
+      for (int i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
+      lu_.solve(2, right);
+      for (int i = 0; i < rank; ++i) column[columns[i]] = right[i];
+      mass_.multiply(column, product, true);
+      lanes::clear(to, ld);
+      for (int y = 0; y <= z; ++y) {
+        const double* other = &basis_[static_cast<size_t>(y * nv)];
+        double sum = 0;
+        for (int i = 0; i < nj; ++i) sum += other[i] * product[i];
+        system[y * ld + z] = sum;
+      }
+      for (int i = 0; i < ne; ++i) to[nz + i] = product[nj + i];
+    }
+    for (int j = 0; j < ne; ++j) {
+      const double* from = beams.block_column(j);
+      double* to = system + (nz + j) * ld;
+      lanes::clear(to, ld);
+      for (int i = j; i < ne; ++i) to[nz + i] = from[i];
+    }
+    if (!lanes::factor(system, n, ld, kMassless, full_pivots_.data())) return false;
+  }
+  for (int z = 0; z < nz; ++z) {
+    const double* column = &basis_[static_cast<size_t>(z * nv)];
+    double sum = 0;
+    for (int i = 0; i < nj; ++i) sum -= column[i] * force[i];
+    solution[z] = sum;
+  }
+  for (int i = 0; i < ne; ++i) solution[nz + i] = -force[nj + i];
+  for (int i = n; i < ld; ++i) solution[i] = 0;
+  lanes::solve(system, n, ld, full_pivots_.data(), solution);
+  for (int z = 0; z < nz; ++z) {
+    const double* column = &basis_[static_cast<size_t>(z * nv)];
+    for (int i = 0; i < nj; ++i) a[i] += column[i] * solution[z];
+  }
+  for (int i = 0; i < ne; ++i) a[nj + i] = solution[nz + i];
   return true;
 }
 

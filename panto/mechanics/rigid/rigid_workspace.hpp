@@ -42,6 +42,7 @@ class RigidWorkspace final : public Workspace {
   void body_poses(View q, std::vector<FramePose>& out) override;
   void node_motion(View q, View v, MutableView u, MutableView u_dot) override;
   double reduction_drift(View q) override;
+  [[nodiscard]] bool renew_reduction(MutableView q, MutableView v, double& jump) override;
 
   void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
 
@@ -85,6 +86,7 @@ class RigidWorkspace final : public Workspace {
 
  private:
   bool reduced_accelerations(double* a) noexcept;  // false: reduced mass matrix not definite
+  bool full_accelerations(double* a) noexcept;     // the same, all coordinates at once
   bool saddle_accelerations(double* a) noexcept;   // false: singular
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
@@ -111,10 +113,11 @@ class RigidWorkspace final : public Workspace {
 
   Structure structure_;
   Params params_;
+  Eigen::MatrixXd shapes_;  // interior modes of a reduced model
   Constants<S, double> c_;
   Equations<S, double> eq_;
   TreeMass<S> mass_;
-  std::unique_ptr<erls::ReducedState<double>> node_scratch_;  // of project_node()
+  std::unique_ptr<erls::ReducedForce<double>> node_scratch_;  // of project_node()
   RowMatrix g_;
   std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
   StagedLU lu_, old_lu_;
@@ -133,6 +136,7 @@ class RigidWorkspace final : public Workspace {
 
   std::vector<double> row_, target_rate_, zero_, bias_, particular_, force_, right_, added_;
   std::vector<double> basis_, mass_basis_, reduced_, reduced_force_;  // R and M R by columns, RᵀMR
+  std::vector<double> full_, full_right_, full_pivots_;               // of full_accelerations()
   Eigen::MatrixXd elastic_columns_, saddle_;                          // of saddle_accelerations()
   Eigen::VectorXd saddle_right_, saddle_solution_;
   Eigen::PartialPivLU<Eigen::MatrixXd> saddle_lu_;

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
+#include <random>
 
 namespace panto {
 namespace {
@@ -90,6 +94,72 @@ TEST(SparsePairs, InertiaCountsTheValuesBelow) {
 TEST(SparsePairs, TheWeakestPivotTellsASingularMatrix) {
   EXPECT_GT(SparseSymmetric(chain(50, true)).weakest(), 0.1);
   EXPECT_LT(std::abs(SparseSymmetric(chain(50, false)).weakest()), 1e-12);
+}
+
+// Stiffness of a grid of nx x ny x nz masses with springs to their neighbours and, weaker, across; 3 degrees of freedom each, numbered at random.
+SparseMatrix grid(int nx, int ny, int nz) {
+  const int n = 3 * nx * ny * nz;
+  std::vector<int> number(static_cast<size_t>(n));
+  std::iota(number.begin(), number.end(), 0);
+  std::shuffle(number.begin(), number.end(), std::mt19937(1));
+  std::vector<Eigen::Triplet<double, Eigen::Index>> entries;
+  const auto dof = [&](int x, int y, int z, int axis) {
+    return number[static_cast<size_t>(3 * ((z * ny + y) * nx + x) + axis)];
+  };
+  const auto spring = [&](int a, int b, double k) {
+    entries.emplace_back(a, a, k);
+    entries.emplace_back(b, b, k);
+    entries.emplace_back(a, b, -k);
+    entries.emplace_back(b, a, -k);
+  };
+  for (int z = 0; z < nz; ++z)
+    for (int y = 0; y < ny; ++y)
+      for (int x = 0; x < nx; ++x)
+        for (int axis = 0; axis < 3; ++axis) {
+          entries.emplace_back(dof(x, y, z, axis), dof(x, y, z, axis), 0.01 * (1 + axis));
+          spring(dof(x, y, z, axis), dof(x, y, z, (axis + 1) % 3), 0.3);
+          if (x + 1 < nx) spring(dof(x, y, z, axis), dof(x + 1, y, z, axis), 1);
+          if (y + 1 < ny) spring(dof(x, y, z, axis), dof(x, y + 1, z, axis), 1);
+          if (z + 1 < nz) spring(dof(x, y, z, axis), dof(x, y, z + 1, axis), 1);
+        }
+  SparseMatrix k(n, n);
+  k.setFromTriplets(entries.begin(), entries.end());
+  return k;
+}
+
+TEST(SparseSymmetric, SolvesAndCountsAsDenseAlgebra) {
+  const SparseMatrix k = grid(4, 3, 5);
+  const Eigen::MatrixXd dense(k);
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> values(dense, Eigen::EigenvaluesOnly);
+  for (const double shift : {0.0, 0.7, 2.9}) {  // definite, then ever more negative values
+    const SparseMatrix a = k - shift * unit(static_cast<int>(k.rows()));
+    const SparseSymmetric factors(a);
+    ASSERT_TRUE(factors.ok());
+    EXPECT_EQ(factors.negative(), (values.eigenvalues().array() < shift).count()) << shift;
+    const Eigen::MatrixXd b = Eigen::MatrixXd::Random(k.rows(), 3), x = factors.solve(b);
+    EXPECT_LT((a * x - b).norm(), 1e-9 * b.norm()) << shift;  // without pivoting: growth of L
+    const Eigen::VectorXd one = b.col(1);
+    EXPECT_LT((factors.solve(one) - x.col(1)).norm(), 1e-12 * x.col(1).norm());
+    EXPECT_GE(factors.entries(), k.rows());
+  }
+}
+
+TEST(SparseSymmetric, KeepsPartsThatDoNotTouchApart) {
+  SparseMatrix a = twice(grid(3, 3, 3));
+  a.coeffRef(5, 5) += 1;
+  const Eigen::VectorXd b = Eigen::VectorXd::Random(a.rows());
+  const SparseSymmetric factors(a);
+  EXPECT_LT((a * factors.solve(b) - b).norm(), 1e-11 * b.norm());
+  EXPECT_EQ(factors.negative(), 0);
+  const SparseMatrix one = unit(1);
+  EXPECT_EQ(SparseSymmetric(one).solve(Eigen::VectorXd(Eigen::VectorXd::Constant(1, 3)))(0), 3);
+}
+
+TEST(SparseSymmetric, TellsAPivotThatVanishes) {
+  SparseMatrix a(2, 2);
+  a.insert(0, 1) = a.insert(1, 0) = 1;
+  EXPECT_FALSE(SparseSymmetric(a).ok());
+  EXPECT_EQ(SparseSymmetric(a).weakest(), 0);
 }
 
 }  // namespace

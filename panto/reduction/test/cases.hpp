@@ -1,8 +1,8 @@
-// Structures of Palomba's thesis that tests share: the bar horn and the vibratory feeder, with the data of its digest.
+// Structures of Palomba's thesis that tests and reproductions share: the bar horn and the vibratory feeder, with the data of its digest.
 #pragma once
 
 #include "panto/reduction/mesh.hpp"
-#include "panto/reduction/rank.hpp"
+#include "panto/reduction/reduce.hpp"
 
 namespace panto::test {
 
@@ -39,6 +39,14 @@ inline std::vector<std::string> feeder_masters() {
   return {"tray.2.y", "tray.5.y", "tray.8.y", "exciter1", "exciter2", "exciter3"};
 }
 // Equal forces in phase on the tray, opposite on the exciters, at 50 and 100 Hz.
+inline std::vector<ForceTerm> feeder_force_terms() {
+  std::vector<ForceTerm> out;
+  for (const double hz : {50.0, 100.0}) {
+    out.push_back({{"tray.2.y", "tray.5.y", "tray.8.y"}, hz, 1, 0});
+    out.push_back({{"exciter1", "exciter2", "exciter3"}, hz, -1, 0});
+  }
+  return out;
+}
 inline std::vector<Harmonic> feeder_forces(const std::vector<int>& masters) {
   std::vector<Harmonic> out;
   for (const double hz : {50.0, 100.0}) {
@@ -48,6 +56,31 @@ inline std::vector<Harmonic> feeder_forces(const std::vector<int>& masters) {
     out.push_back(std::move(h));
   }
   return out;
+}
+
+// A solid in the manner of Palomba's sonotrode, whose shape is not printed: a stepped bar of the printed titanium, 8712 degrees of freedom.
+inline Prism sonotrode_prism() {
+  Prism p;
+  p.sections = {{0, 0.04, 0.04}, {0.064, 0.04, 0.04}, {0.072, 0.022, 0.03}, {0.136, 0.022, 0.03}};
+  p.across_x = 10;
+  p.across_y = 10;
+  p.z = equal_steps(0, 0.136, 23);
+  p.material = {115e9, 0.32, 4340};
+  return p;
+}
+// Seven nodes of the face as masters: the middle, its neighbours and the middles of the sides, pushed along the axis at the printed frequency.
+inline ReduceOptions sonotrode_options(int candidates) {
+  ReduceOptions o;
+  ForceTerm force;
+  force.hz = 19886;
+  for (const char* node : {"n61", "n39", "n83", "n57", "n65", "n6", "n116"}) {
+    o.masters.emplace_back(node);
+    force.at.push_back(std::string(node) + ".z");
+  }
+  o.forces = {force};
+  o.damping = 0.01;
+  o.candidates = candidates;
+  return o;
 }
 
 }  // namespace panto::test

@@ -89,6 +89,25 @@ TEST(Ema, NoiseOfOneToFivePercentLeavesModesWithinTheBounds) {
     }
 }
 
+// A full test: 21 responses to 15 excitations, where the first mode is a hundredth of the largest in acceleration. Noise adds a multiple of 1 to EMA-3, which hides
+// such modes from the poles of the whole band at any order (two of seven at 5 %); what the others leave shows them.
+TEST(Ema, AFullTestOf315ResponsesShowsItsWeakModes) {
+  const KnownModes known = seven_modes(21, 15);
+  const FrequencyData clean =
+      test::responses_of(known, Eigen::VectorXd::LinSpaced(1600, 0.125, 200));
+  for (const double noise : {0.01, 0.05}) {
+    FrequencyData data = clean;
+    test::add_noise(data, noise, 1);
+    const auto found = ema(data);
+    ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+    expect_modes(*found, known, 1e-3, 0.05, 0.99);
+    EXPECT_EQ(found.diagnostics().text(), "");
+    EmaOptions options;
+    options.select_hz = {12.4};  // by hand as well
+    EXPECT_TRUE(ema(data, options).ok()) << noise;
+  }
+}
+
 TEST(Ema, TwoModesCloserThanTheirWidthsNeedTwoReferences) {
   Eigen::VectorXd f(3), z(3);
   f << 30, 50, 50.15;

@@ -76,7 +76,7 @@ Result<std::vector<Row>> mass_on_car() {
   for (const double degrees : {15.0, 60.0}) {
     const std::array overrides{Override{"alpha", fmt::format("{} deg", degrees)},
                                Override{"d1", "1 N s/m"}, Override{"d2", "1 N s/m"}};
-    Result<Loaded> loaded = load_model("papers/drucker2022/mass_on_car.toml", overrides);
+    Result<Loaded> loaded = load_model("mass_on_car", overrides);
     if (!loaded.ok()) return loaded.diagnostics();
     const double alpha = degrees * M_PI / 180, c = std::cos(alpha), s = std::sin(alpha);
     Eigen::Matrix3d M;
@@ -110,7 +110,7 @@ Result<std::vector<Row>> mass_on_car() {
 
 // (2.69) with the missing dot of its Coriolis term restored: τ_T ẍ + ẋ = u_T, τ_L L̈ + L̇ = u_L, cos φ ẍ + L φ̈ + 2 φ̇ L̇ = −g sin φ.
 Result<std::vector<Row>> cable_robot() {
-  Result<Loaded> loaded = load_model("papers/drucker2022/cable_robot.toml");
+  Result<Loaded> loaded = load_model("cable_robot_reduced");
   if (!loaded.ok()) return loaded.diagnostics();
   const double tau_T = 0.03, tau_L = 0.02, g = 9.81;
   std::vector<Row> rows;

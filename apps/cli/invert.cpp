@@ -1,0 +1,299 @@
+#include "panto/inversion/invert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "apps/cli/json.hpp"
+#include "apps/cli/operating.hpp"
+#include "apps/cli/report.hpp"
+#include "apps/cli/verbs.hpp"
+#include "panto/io/atomic_file.hpp"
+#include "panto/io/csv.hpp"
+#include "panto/io/invert_study.hpp"
+#include "panto/io/load.hpp"
+#include "panto/io/toml.hpp"
+
+namespace panto::cli {
+namespace {
+
+struct Arguments : ModelArguments {
+  bool analyse = false, force = false, unverified = false;
+  std::string output, by, to, duration, step, method, form, csv;
+  int smooth = -1;
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> out;
+  for (size_t start = 0; start < text.size();) {
+    const size_t end = std::min(text.find(',', start), text.size());
+    if (end > start) out.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return out;
+}
+
+// What the command line says, over what the study says.
+bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
+  if (!a.output.empty()) study.servo.outputs = split(a.output), study.servo.conditions.clear();
+  if (!a.by.empty()) study.servo.inputs = split(a.by);
+  const auto wrong = [&](const char* option, const std::string& text, const char* wanted) {
+    message = fmt::format("{} {}: expected {}", option, text, wanted);
+    return false;
+  };
+  if (!a.to.empty()) {
+    study.path.kind = PathSpec::Kind::kLine;
+    study.path.to.clear();
+    for (const std::string& word : split(a.to)) {
+      double x = 0;
+      if (!parse_value(word, x)) return wrong("--to", a.to, "values, such as 4,30deg");
+      study.path.to.push_back(x);
+    }
+  }
+  if (!a.duration.empty() && !parse_value(a.duration, study.path.duration))
+    return wrong("--in", a.duration, "a time, such as 8s");
+  if (!a.step.empty() && !parse_value(a.step, study.options.inverse.dt))
+    return wrong("--step", a.step, "a time, such as 10ms");
+  if (!a.method.empty() && !inverse_method(a.method, study.options.inverse))
+    return wrong("--method", a.method, "euler, linear_euler, bdf1 … bdf6 or radau5");
+  if (!a.form.empty()) {
+    const auto form = formulation_of(a.form);
+    if (!form)
+      return wrong("--form", a.form,
+                   "original, projection, substitution, minimal_extension or baumgarte");
+    study.options.inverse.formulation = *form;
+  }
+  if (a.smooth >= 0) study.path.smooth = a.smooth;
+  study.options.force = study.options.force || a.force;
+  study.options.verify = study.options.verify && !a.unverified;
+  return true;
+}
+
+std::string text_of(const std::complex<double>& s) {
+  if (std::abs(s.imag()) <= 1e-9 * std::abs(s)) return fmt::format("{:.6g}", s.real());
+  return fmt::format("{:.6g} {} {:.6g}i", s.real(), s.imag() < 0 ? "-" : "+", std::abs(s.imag()));
+}
+
+std::string analysis_text(const ServoAnalysis& s, const ServoChoice& servo) {
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<26}{}\n", name, value);
+  };
+  line("class", to_string(s.type));
+  line("configuration", fmt::format("{} ({} of {} outputs reached directly)",
+                                    to_string(s.configuration), s.reachable, servo.inputs.size()));
+  const auto list = [](const std::vector<std::complex<double>>& values) {
+    std::string out;
+    for (const auto& v : values) out += (out.empty() ? "" : ",  ") + text_of(v);
+    return out.empty() ? std::string("none") : out;
+  };
+  line("poles [1/s]", list(s.poles));
+  if (!s.regular) return text;
+  line("zeros [1/s]", list(s.zeros));
+  std::string degrees;
+  for (size_t i = 0; i < s.relative_degree.size(); ++i)
+    degrees += fmt::format("{}{}", i > 0 ? ", " : "", s.relative_degree[i]);
+  line("relative degree",
+       fmt::format("{}, sum of infinite zeros {}{}", degrees, s.total_relative_degree,
+                   s.decoupling_regular ? "" : ", decoupling matrix singular"));
+  line("index", fmt::format("{} (plant alone {})", s.index, s.plant_index));
+  line("path must be", fmt::format("C{}", s.smoothness));
+  return text;
+}
+
+void analysis_json(JsonWriter& json, const ServoAnalysis& s) {
+  const auto list = [&](const char* name, const std::vector<std::complex<double>>& values) {
+    json.key(name).begin_array();
+    for (const auto& v : values) json.begin_array().value(v.real()).value(v.imag()).end_array();
+    json.end_array();
+  };
+  json.key("analysis").begin_object();
+  json.member("class", to_string(s.type)).member("configuration", to_string(s.configuration));
+  json.member("reachable", s.reachable).member("regular", s.regular);
+  list("poles", s.poles);
+  list("zeros", s.zeros);
+  list("zeros_qz", s.zeros_qz);
+  list("zeros_second_order", s.zeros_second_order);
+  json.key("relative_degree").begin_array();
+  for (const int r : s.relative_degree) json.value(r);
+  json.end_array();
+  json.member("total_relative_degree", s.total_relative_degree)
+      .member("decoupling_regular", s.decoupling_regular)
+      .member("index", s.index)
+      .member("plant_index", s.plant_index)
+      .member("smoothness", s.smoothness)
+      .end_object();
+}
+
+void series(JsonWriter& json, const char* name, const std::vector<std::string>& names,
+            const std::vector<std::vector<double>>& values) {
+  json.key(name).begin_object();
+  for (size_t i = 0; i < names.size() && i < values.size(); ++i) json.member(names[i], values[i]);
+  json.end_object();
+}
+
+std::string json_of(const Inversion& r) {
+  JsonWriter json;
+  json.begin_object().member("model", r.model);
+  analysis_json(json, r.analysis);
+  json.member("t", r.t);
+  series(json, "desired", r.outputs, r.desired);
+  series(json, "achieved", r.outputs, r.achieved);
+  series(json, "inputs", r.inputs, r.u);
+  series(json, "coordinates", r.coordinates, r.y);
+  json.member("tracking_max", r.tracking_max).member("tracking_rms", r.tracking_rms);
+  json.member("most_iterations", r.most_iterations).member("not_converged", r.not_converged);
+  json.key("cycle").begin_object();
+  json.member("mean", r.times.mean).member("worst", r.times.worst).member("over", r.times.over);
+  json.end_object().end_object();
+  return json.text() + "\n";
+}
+
+std::string table_of(const Inversion& r, const ServoChoice& servo, double dt) {
+  std::string text =
+      fmt::format("{}: inputs for {} steps of {:g} s\n\n", r.model, r.t.size() - 1, dt);
+  text += analysis_text(r.analysis, servo);
+  text += fmt::format("\n  {:<26}{:>14}{:>14}{:>14}\n", "input", "smallest", "largest", "rms");
+  for (size_t i = 0; i < r.inputs.size(); ++i) {
+    const auto [low, high] = std::minmax_element(r.u[i].begin(), r.u[i].end());
+    double sum = 0;
+    for (const double x : r.u[i]) sum += x * x;
+    text += fmt::format("  {:<26}{:>14.6g}{:>14.6g}{:>14.6g}\n", r.inputs[i], *low, *high,
+                        std::sqrt(sum / static_cast<double>(r.u[i].size())));
+  }
+  if (!r.tracking_max.empty()) {
+    text += fmt::format("\n  {:<26}{:>14}{:>14}\n", "plant simulated: error of", "largest", "rms");
+    for (size_t i = 0; i < r.outputs.size(); ++i)
+      text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}\n", r.outputs[i], r.tracking_max[i],
+                          r.tracking_rms[i]);
+  }
+  text += fmt::format("\n  cycle: mean {:.3g} us, worst {:.3g} us, at most {} iterations\n",
+                      1e6 * r.times.mean, 1e6 * r.times.worst, r.most_iterations);
+  return text;
+}
+
+Diagnostics write_series(const Inversion& r, const std::string& path) {
+  SeriesTable table;
+  table.columns.push_back({"t", "s", r.t});
+  const auto add = [&](const std::vector<std::string>& names, const char* suffix,
+                       const std::vector<std::vector<double>>& values) {
+    for (size_t i = 0; i < names.size() && i < values.size(); ++i)
+      table.columns.push_back({names[i] + suffix, "", values[i]});
+  };
+  add(r.inputs, "", r.u);
+  add(r.outputs, "_desired", r.desired);
+  add(r.outputs, "_achieved", r.achieved);
+  add(r.coordinates, "_q", r.y);
+  return write_text_atomically(path, csv_text(table));
+}
+
+int invert_verb(const Arguments& a) {
+  Diagnostics notes;
+  std::optional<LoadedInvertStudy> study;
+  if (a.model.ends_with(".toml") && std::filesystem::exists(a.model)) {
+    const Result<ModelSpec> file = read_model_file(a.model);
+    if (file.ok() && is_invert_study(*file)) {
+      if (!a.set.empty())
+        return fail_usage("--set belongs to a model; a study has its own table `set`", a.json);
+      Result<LoadedInvertStudy> loaded = load_invert_study(*file);
+      notes.append(loaded.diagnostics());
+      if (!loaded.ok()) return fail(notes, a.json);
+      study = std::move(*loaded);
+    }
+  }
+  std::string message;
+  if (!study) {
+    std::vector<Override> overrides;
+    if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
+    ModelSpec spec;
+    Result<Model> model = load_model(a.model, overrides, &spec);
+    notes.append(model.diagnostics());
+    if (!model.ok()) return fail(notes, a.json);
+    Result<ServoChoice> servo = servo_choice(spec);
+    if (!servo.ok()) return fail(servo.diagnostics(), a.json);
+    study = LoadedInvertStudy{std::move(*model), std::move(*servo), {}, {}};
+    if (a.to.empty() && !a.analyse)
+      return fail_usage("where to? --to gives the outputs at the end, a study.toml a path", a.json);
+  }
+  if (!apply(a, *study, message)) return fail_usage(message, a.json);
+  if (a.analyse) {
+    // Without a path: where the model rests.
+    if (study->path.to.empty() && study->path.kind == PathSpec::Kind::kLine) {
+      Result<std::unique_ptr<ModelServo>> servo =
+          ModelServo::create(study->model, nominal(study->model), study->servo);
+      if (!servo.ok()) return fail(servo.diagnostics(), a.json);
+      const Result<AnalysedRest> rest = analyse_at_rest(**servo);
+      if (!rest.ok()) return fail(rest.diagnostics(), a.json);
+      study->path.to = rest->outputs;
+    }
+    const Result<AnalysedRest> rest = analyse_invert_study(*study);
+    notes.append(rest.diagnostics());
+    if (!rest.ok()) return fail(notes, a.json);
+    print(notes);
+    if (a.json) {
+      JsonWriter json;
+      json.begin_object().member("model", study->model.name);
+      analysis_json(json, rest->analysis);
+      json.end_object();
+      out(json.text() + "\n");
+    } else {
+      summary(fmt::format("{}: inverse model at rest\n\n", study->model.name) +
+              analysis_text(rest->analysis, study->servo));
+    }
+    return kOk;
+  }
+  const Result<Inversion> found = run_invert_study(*study);
+  notes.append(found.diagnostics());
+  if (!found.ok()) return fail(notes, a.json);
+  if (!a.csv.empty()) {
+    const Diagnostics written = write_series(*found, a.csv);
+    notes.append(written);
+    if (!written.ok()) return fail(notes, a.json);
+  }
+  print(notes);
+  if (a.json)
+    out(json_of(*found));
+  else
+    summary(table_of(*found, study->servo, study->options.inverse.dt));
+  return kOk;
+}
+
+}  // namespace
+
+void add_invert(CLI::App& app, int& exit_code) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* verb = app.add_subcommand(
+      "invert", "Inputs that make outputs follow a path, for underactuated mechanisms");
+  verb->group("Motion");
+  add_model_arguments(*verb, *a);
+  verb->add_flag("--analyse", a->analyse,
+                 "Class, poles, zeros, relative degree, index; nothing is solved");
+  verb->add_option("--output", a->output, "Outputs to follow (default: [[servo]] of the model)")
+      ->type_name("name,...");
+  verb->add_option("--by", a->by, "Actuators that make them follow")->type_name("name,...");
+  verb->add_option("--to", a->to, "Outputs at the end of a line from rest to rest")
+      ->type_name("value,...");
+  verb->add_option("--in", a->duration, "Duration of the path (1s)")->type_name("time");
+  verb->add_option("--smooth", a->smooth, "Continuous derivatives of the path (as needed)")
+      ->type_name("m")
+      ->check(CLI::Range(0, kMostSmooth));
+  verb->add_option("--step", a->step, "Cycle of the inverse model (10ms)")->type_name("time");
+  verb->add_option("--method", a->method, "euler, linear_euler, bdf1 ... bdf6 (bdf4), radau5")
+      ->type_name("name");
+  verb->add_option("--form", a->form,
+                   "original, projection (default), substitution, minimal_extension, baumgarte")
+      ->type_name("name");
+  verb->add_flag("--force", a->force, "Integrate a non-minimum phase system all the same");
+  verb->add_flag("--no-verify", a->unverified, "Do not simulate the plant with the inputs");
+  verb->add_option("--csv", a->csv, "Write inputs, outputs and coordinates")->type_name("u.csv");
+  verb->footer(
+      "MODEL is a model, or a study.toml with a path (docs/invert.md).\nExamples:\n"
+      "  panto invert manipulator_2d --output z --by u --analyse\n"
+      "  panto invert mass_on_car --to 4 --in 8s --method bdf3 --csv force.csv");
+  verb->callback([a, &exit_code] { exit_code = invert_verb(*a); });
+}
+
+}  // namespace panto::cli

@@ -1,0 +1,153 @@
+// `panto reduce`.
+#include <algorithm>
+#include <cmath>
+
+#include "apps/cli/test/program.hpp"
+
+namespace panto::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kFeeder = R"toml(
+masters = ["tray.1.y", "tray.5.y", "exciter"]
+[frame]
+beam = [{ name = "tray", x = [0, 0.2, 0.4, 0.6, 0.8], mass_per_length = 20, bending_stiffness = 6e4 }]
+mass = [{ name = "exciter", mass = "6 kg" }]
+spring = [
+  { between = ["exciter", "tray.5"], stiffness = "1200 kN/m" },
+  { between = ["tray.2", "ground"], stiffness = 2e5 },
+  { between = ["tray.4", "ground"], stiffness = 2e5 },
+]
+[[force]]
+at = ["exciter"]
+frequency = "50 Hz"
+)toml";
+
+class ReduceVerb : public Program {
+ protected:
+  // Matrices of two or three rows, of the entries given.
+  void matrices(const char* k, const char* m) {
+    put("K.mtx", std::string("%%MatrixMarket matrix array real general\n") + k);
+    put("M.mtx", std::string("%%MatrixMarket matrix array real general\n") + m);
+  }
+  void refused(const std::string& arguments, const char* id, const char* words) {
+    const Outcome run = panto("reduce " + arguments);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_NE(run.err.find(id), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find(words), std::string::npos) << run.err;
+  }
+};
+
+TEST_F(ReduceVerb, TellsSizesOrdersAndErrorsOfEveryRankingAsJson) {
+  put("feeder.toml", kFeeder);
+  const Outcome run = panto("reduce feeder.toml --modes 3,4 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json j = run.json();
+  EXPECT_EQ(j["size"], 11);
+  EXPECT_EQ(j["masters"], 3);
+  EXPECT_EQ(j["interior"].size(), 8u);
+  EXPECT_EQ(j["kept"].size(), j["reduced_size"].get<size_t>() - 3);
+  EXPECT_EQ(j["names"].size(), j["reduced_size"].get<size_t>());
+  for (const char* name : {"imr", "ebr", "sbe"}) {
+    const json& r = j["rankings"][name];
+    EXPECT_EQ(r["order"].size(), 8u) << name;
+    EXPECT_EQ(r["coefficient"].size(), 8u) << name;
+    const json& last = r["sizes"].back();
+    EXPECT_EQ(last["size"], 11) << name;
+    // All modes: exact.
+    EXPECT_LT(last["epsilon"].get<double>(), 1e-9) << name;
+    EXPECT_LT(last["frequency_error"].get<double>(), 1e-9) << name;
+    EXPECT_NEAR(last["nco"].get<double>(), 1, 1e-9) << name;
+    EXPECT_NEAR(last["mac"].get<double>(), 1, 1e-9) << name;
+    EXPECT_LT(last["gain_error"].get<double>(), 1e-9) << name;
+  }
+  ASSERT_EQ(j["modes"].size(), 2u);
+  EXPECT_EQ(j["modes"][0]["mode"], 3);
+}
+
+TEST_F(ReduceVerb, WritesAPageWithErrorsBySizeForEveryRanking) {
+  put("feeder.toml", kFeeder);
+  const Outcome run = panto("reduce feeder.toml --modes 3,4 --view r.html");
+  if (run.err.find("E0640") != std::string::npos) GTEST_SKIP() << "built without the page";
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const std::string page = text_of(path("r.html"));
+  for (const char* words :
+       {"Size needed", "Truncation error", "Gain error", "1 - MAC", "1 - NCO", "Frequency error",
+        "Interior modes that matter most", "\"IMR\"", "\"EBR\"", "\"SBE\""})
+    EXPECT_NE(page.find(words), std::string::npos) << words;
+}
+
+TEST_F(ReduceVerb, WritesModesThatAMechanismTakes) {
+  put("arm.toml", R"toml(space = "planar"
+body = [{ name = "rod", beam = { length = 0.8, circle = "12 mm", E = 7e10, density = 2700 } }]
+joint = [{ name = "clamp", type = "weld", parent = "ground", child = "rod" }]
+)toml");
+  ASSERT_EQ(panto("reduce arm.toml --here --masters rod.n5 --keep 9 -o arm.h5").exit_code, 0);
+  put("machine.toml", R"toml(space = "planar"
+superelement = [{ name = "arm", modes = "arm.modes.csv", connect = [{ node = "rod.n5", name = "tip" }] }]
+body = [{ name = "motor", mass = 1e-9, com = [0, 0], inertia = 1e-12 }]
+joint = [{ name = "feet", type = "weld", parent = "arm.tip", child = "motor" }]
+)toml");
+  const json beam = panto("modes arm.toml --here --json").json(),
+             machine = panto("modes machine.toml --here --json").json();
+  const auto hz = [](const json& j, size_t i) { return j["frequencies_hz"][i].get<double>(); };
+  for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(hz(machine, i), hz(beam, i), 1e-6 * hz(beam, i)) << i;
+  EXPECT_EQ(panto("simulate machine.toml --until 0.05").exit_code, 0);
+}
+
+TEST_F(ReduceVerb, WhatTheCommandLineSaysStandsOverTheStudy) {
+  put("feeder.toml", "band = [\"0 Hz\", \"20 Hz\"]\n" + std::string(kFeeder));
+  const Outcome run = panto("reduce feeder.toml --modes 5 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(run.json()["modes"][0]["mode"], 5);
+}
+
+TEST_F(ReduceVerb, RefusesMatricesThatAreNotWhatReductionNeeds) {
+  const std::string pair = "K.mtx --mass M.mtx --keep 0 --masters ";
+  matrices("2 2\n2\n-1\n-1\n2\n", "2 2\n1\n0\n0\n1\n");
+  EXPECT_EQ(panto("reduce " + pair + "d1").exit_code, 0);
+  refused(pair + "d7", "E0904", "d7");
+  refused(pair + "d1,d2", "E0906", "nothing is left");
+  matrices("2 2\n2\n-1\n-0.5\n2\n", "2 2\n1\n0\n0\n1\n");
+  refused(pair + "d1", "E0902", "K is not symmetric");
+  matrices("2 2\n2\n-1\n-1\n2\n", "2 2\n1\n0.3\n0\n1\n");
+  refused(pair + "d1", "E0902", "M is not symmetric");
+  matrices("2 2\n2\n-1\n-1\n2\n", "2 2\n1\n0\n0\n0\n");
+  refused(pair + "d1", "E0903", "not positive definite");
+  matrices("2 2\n2\n-1\n-1\n2\n", "2 2\n1\n2\n2\n1\n");
+  refused(pair + "d1", "E0903", "not positive definite");
+  matrices("2 2\n2\n-1\n-1\n-2\n", "2 2\n1\n0\n0\n1\n");
+  refused(pair + "d1", "E0907", "indefinite");
+  refused(pair + "d2", "E0907", "indefinite");
+  matrices("3 3\n1\n0\n0\n0\n1\n-1\n0\n-1\n1\n", "3 3\n1\n0\n0\n0\n1\n0\n0\n0\n1\n");
+  refused(pair + "d1", "E0905", "without strain energy");
+  matrices("3 3\n1\n-1\n0\n-1\n1\n0\n0\n0\n1\n", "2 2\n1\n0\n0\n1\n");
+  refused(pair + "d1", "E0901", "one size");
+}
+
+TEST_F(ReduceVerb, KeepsRigidMotionsWhoseMastersAreFree) {
+  matrices("3 3\n1\n-1\n0\n-1\n2\n-1\n0\n-1\n1\n", "3 3\n1\n0\n0\n0\n1\n0\n0\n0\n1\n");
+  const Outcome run = panto("reduce K.mtx --mass M.mtx --masters d1 --modes 1,2,3 --keep 2 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json j = run.json();
+  EXPECT_EQ(j["rigid"], 1);
+  EXPECT_NEAR(j["modes"][0]["frequency"].get<double>(), 0, 1e-7);
+  EXPECT_NEAR(j["modes"][1]["frequency"].get<double>(), 1 / (2 * M_PI), 1e-9);
+  for (const json& m : j["modes"]) EXPECT_NEAR(m["nco"].get<double>(), 1, 1e-9);
+}
+
+TEST_F(ReduceVerb, RefusesCommandLinesThatSayTooLittle) {
+  put("feeder.toml", kFeeder);
+  EXPECT_EQ(panto("reduce K.mtx --masters d1").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --modes 1.5").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --rank eim").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --forces 50Hz").exit_code, 1);
+  refused("feeder.toml --rank imr", "E0913", "imr ranks for modes");
+  refused("feeder.toml --modes 99", "E0911", "99");
+  refused("feeder.toml --forces 50Hz:tray.3.y=1", "E0914", "tray.3.y");
+  refused("feeder.toml --band 0,1e-3Hz", "E0911", "no elastic mode");
+}
+
+}  // namespace
+}  // namespace panto::cli

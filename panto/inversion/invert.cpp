@@ -1,0 +1,225 @@
+#include "panto/inversion/invert.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "panto/integrate/simulate.hpp"
+
+namespace panto {
+namespace {
+
+// The plant moved by the inputs, from the state the inverse model started in.
+Result<Run> forward(const Model& model, const Params& params, const ModelServo& servo,
+                    const Inversion& inversion, double tol) {
+  Model plant = model;
+  const std::span<const int> inputs = servo.inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    plant.inputs[static_cast<size_t>(inputs[i])].signal = static_cast<int>(plant.signals.size());
+    plant.signals.push_back(Signal::table(inversion.t, inversion.u[i]));
+    plant.signal_sources.emplace_back();
+  }
+  SimulationOptions o;
+  o.until = inversion.t.back();
+  o.tol = tol;
+  o.at = inversion.t;
+  o.keep_states = false;
+  // Inputs that are noise drive a variable step to a crawl: there is no motion to verify then.
+  constexpr double kSeconds = 20;
+  const auto begin = std::chrono::steady_clock::now();
+  o.progress = [begin](double) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() <
+           kSeconds;
+  };
+  o.q.resize(static_cast<size_t>(model.nq));
+  o.v.resize(static_cast<size_t>(model.nv));
+  for (const ScalarCoordinate& c : scalar_coordinates(model)) {
+    o.q[static_cast<size_t>(c.q)] = inversion.y[static_cast<size_t>(c.v)].front();
+    o.v[static_cast<size_t>(c.v)] = inversion.v[static_cast<size_t>(c.v)].front();
+  }
+  return simulate(plant, params, o);
+}
+
+void check_limits(const InvertOptions& options, const Inversion& found, Diagnostics& notes) {
+  for (const InputLimit& limit : options.limits) {
+    const auto it = std::find(found.inputs.begin(), found.inputs.end(), limit.actuator);
+    if (it == found.inputs.end()) {
+      notes.error(1003, {},
+                  fmt::format("limits: there is no actuator \"{}\" among those that invert{}",
+                              limit.actuator, did_you_mean(limit.actuator, found.inputs)));
+      continue;
+    }
+    const std::vector<double>& u = found.u[static_cast<size_t>(it - found.inputs.begin())];
+    double first = -1, worst = 0, at = 0;
+    for (size_t k = 0; k < u.size(); ++k) {
+      const double beyond = std::max(u[k] - limit.upper, limit.lower - u[k]);
+      if (!(beyond > 0)) continue;
+      if (first < 0) first = found.t[k];
+      if (beyond > worst) worst = beyond, at = found.t[k];
+    }
+    if (first >= 0)
+      notes.warning(1041, {},
+                    fmt::format("actuator \"{}\" exceeds its limit from t = {:.4g} s on, most by "
+                                "{:.4g} at t = {:.4g} s",
+                                limit.actuator, first, worst, at));
+  }
+}
+
+}  // namespace
+
+Result<AnalysedRest> analyse_at_rest(ServoSystem& servo, const Path& path) {
+  Result<Rest> rest = rest_at(servo, path, path.begin());
+  if (!rest.ok()) return rest.diagnostics();
+  AnalysedRest out;
+  out.outputs.resize(static_cast<size_t>(path.size()));
+  path.at(path.begin(), 1, out.outputs);
+  out.analysis = analyse(servo, path.begin(), *rest);
+  out.rest = std::move(*rest);
+  return out;
+}
+
+Result<AnalysedRest> analyse_at_rest(ModelServo& servo) {
+  const auto n = static_cast<size_t>(servo.nv());
+  std::vector<double> y(n), still(n, 0.0), lambda(static_cast<size_t>(servo.n_lambda()), 0.0),
+      u(static_cast<size_t>(servo.nu()), 0.0);
+  servo.guess(y);
+  ServoValues values;
+  values.resize(servo.nv(), servo.n_lambda(), servo.nu());
+  servo.evaluate({0, y, still, still, lambda, u}, false, values);
+  std::vector<double> z;
+  for (int i = servo.n_lambda(); i < static_cast<int>(servo.rows().size()); ++i) {
+    const AlgebraicRow& row = servo.rows()[static_cast<size_t>(i)];
+    if (!row.implicit) z.push_back(row.level == Level::kPosition ? values.g0[i] : 0.0);
+  }
+  if (z.empty()) {
+    Diagnostics d;
+    d.error(1002, {}, "at least one output must follow a path");
+    return d;
+  }
+  const Result<Path> here = Path::line(z, z, 0, 1, 0);
+  if (!here.ok()) return here.diagnostics();
+  return analyse_at_rest(servo, *here);
+}
+
+Result<Inversion> invert(const Model& model, const Params& params, const ServoChoice& choice,
+                         const Path& path, const InvertOptions& options) {
+  Result<std::unique_ptr<ModelServo>> servo = ModelServo::create(model, params, choice);
+  if (!servo.ok()) return servo.diagnostics();
+  Diagnostics notes;
+  if (path.begin() < 0) {
+    notes.error(1022, {}, fmt::format("the path begins at t = {} s, before 0", path.begin()));
+    return notes;
+  }
+  Result<std::unique_ptr<InverseModel>> inverse =
+      InverseModel::create(**servo, path, options.inverse);
+  if (!inverse.ok()) return inverse.diagnostics();
+  Result<AnalysedRest> rest = analyse_at_rest(**servo, path);
+  if (!rest.ok()) return rest.diagnostics();
+  Inversion found;
+  found.model = model.name;
+  found.analysis = rest->analysis;
+  const Diagnostics judged = judge(rest->analysis, path);
+  for (const Diagnostic& item : judged.items()) {
+    if (item.severity == Severity::kWarning || (options.force && item.id == 1031))
+      notes.warning(item.id, item.loc, item.message);
+    else
+      notes.error(item.id, item.loc, item.message);
+  }
+  if (!notes.ok()) return notes;
+
+  found.inputs = (*servo)->input_names();
+  found.coordinates = (*servo)->coordinate_names();
+  for (size_t i = static_cast<size_t>((*servo)->n_lambda()); i < (*servo)->rows().size(); ++i)
+    if (!(*servo)->rows()[i].implicit) found.outputs.push_back((*servo)->rows()[i].name);
+  found.desired.resize(found.outputs.size());
+  found.u.resize(found.inputs.size());
+  for (auto* series : {&found.y, &found.v, &found.w}) series->resize(found.coordinates.size());
+  InverseModel& m = **inverse;
+  const auto record = [&] {
+    found.t.push_back(m.t());
+    std::vector<double> z(found.outputs.size());
+    path.at(m.t(), 1, z);
+    for (size_t i = 0; i < z.size(); ++i) found.desired[i].push_back(z[i]);
+    const auto put = [](View from, std::vector<std::vector<double>>& to) {
+      for (size_t i = 0; i < to.size(); ++i) to[i].push_back(from[i]);
+    };
+    put(m.u(), found.u);
+    put(m.y(), found.y);
+    put(m.v(), found.v);
+    put(m.w(), found.w);
+  };
+  if (const Diagnostics d = m.start(0); !d.ok()) return d;
+  record();
+  const double until =
+      options.until > 0 ? options.until : path.end() + 0.25 * (path.end() - path.begin());
+  const long steps = std::lround(until / options.inverse.dt);
+  double unconverged = -1, total = 0;
+  for (long n = 0; n < steps; ++n) {
+    const auto begin = std::chrono::steady_clock::now();
+    const Status status = m.step();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (fatal(status)) {
+      notes.error(1024, {},
+                  fmt::format("t = {:.6g} s: {}; the inputs do not move the outputs there, or the "
+                              "path leaves the reach of the mechanism",
+                              m.t() + options.inverse.dt, to_string(status)));
+      return notes;
+    }
+    total += seconds;
+    found.times.worst = std::max(found.times.worst, seconds);
+    found.times.over += seconds > options.inverse.dt ? 1 : 0;
+    found.most_iterations = std::max(found.most_iterations, m.report().iterations);
+    found.largest_residual = std::max(found.largest_residual, m.report().residual);
+    if (status == Status::kNotConverged) {
+      if (unconverged < 0) unconverged = m.t();
+      ++found.not_converged;
+    }
+    record();
+    if (!std::all_of(m.u().begin(), m.u().end(), [](double x) { return std::isfinite(x); })) {
+      notes.error(1024, {}, fmt::format("t = {:.6g} s: the inputs are not finite", m.t()));
+      return notes;
+    }
+  }
+  found.times.cycles = steps;
+  found.times.mean = steps > 0 ? total / static_cast<double>(steps) : 0;
+  if (found.not_converged > 0)
+    notes.warning(1042, {},
+                  fmt::format("{} of {} steps did not converge, the first at t = {:.6g} s; largest "
+                              "residual {:.3g}",
+                              found.not_converged, steps, unconverged, found.largest_residual));
+  check_limits(options, found, notes);
+  if (!notes.ok()) return notes;
+  if (!options.verify) return {std::move(found), std::move(notes)};
+
+  const Result<Run> run = forward(model, params, **servo, found, options.tol);
+  if (!run.ok() || !run->complete || run->t.size() != found.t.size()) {
+    notes.warning(1044, {},
+                  fmt::format("not verified: the simulation of the plant with these inputs {}",
+                              run.ok() ? "was given up" : "failed"));
+    return {std::move(found), std::move(notes)};
+  }
+  for (size_t i = 0; i < found.outputs.size(); ++i) {
+    const auto column = static_cast<size_t>((*servo)->outputs()[i]);
+    found.achieved.push_back(run->outputs[column]);
+    double worst = 0, sum = 0, range = 0;
+    for (size_t k = 0; k < run->t.size(); ++k) {
+      const double e = found.achieved[i][k] - found.desired[i][k];
+      worst = std::max(worst, std::abs(e));
+      sum += e * e;
+      range = std::max(range, std::abs(found.desired[i][k] - found.desired[i][0]));
+    }
+    found.tracking_max.push_back(worst);
+    found.tracking_rms.push_back(std::sqrt(sum / static_cast<double>(run->t.size())));
+    if (!(worst <= 0.05 * std::max(range, 1e-12)) && range > 0)
+      notes.warning(1043, {},
+                    fmt::format("the plant does not follow: output \"{}\" is off by up to {:.3g}; "
+                                "a smaller step, a higher order or a smoother path may help",
+                                found.outputs[i], worst));
+  }
+  return {std::move(found), std::move(notes)};
+}
+
+}  // namespace panto

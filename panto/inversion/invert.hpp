@@ -1,0 +1,59 @@
+// From a model, a choice of outputs and actuators, and a path to inputs, checked by a simulation of the plant with these inputs.
+#pragma once
+
+#include "panto/inversion/analysis.hpp"
+#include "panto/inversion/model_servo.hpp"
+
+namespace panto {
+
+struct InputLimit {
+  std::string actuator;
+  double lower = -1e300, upper = 1e300;
+};
+
+struct InvertOptions {
+  InverseOptions inverse;
+  double until = 0;    // end of the run; 0: a quarter beyond the end of the path
+  bool verify = true;  // simulate the plant with the inputs
+  double tol = 1e-10;  // of that simulation, with variable step
+  bool force = false;  // integrate a non-minimum phase system all the same
+  std::vector<InputLimit> limits;
+};
+
+struct CycleTimes {
+  double mean = 0, worst = 0;  // seconds per step
+  long cycles = 0, over = 0;   // over: longer than the step itself
+};
+
+struct Inversion {
+  std::string model;
+  std::vector<std::string> outputs, inputs, coordinates;
+  ServoAnalysis analysis;
+  std::vector<double> t;
+  // By row: desired and simulated outputs, inputs, coordinates and their speeds and accelerations as the inverse model has them.
+  std::vector<std::vector<double>> desired, achieved, u, y, v, w;
+  std::vector<double> tracking_max,
+      tracking_rms;  // of achieved - desired, per output; empty without verification
+  int most_iterations = 0;
+  long not_converged = 0;
+  double largest_residual = 0;
+  CycleTimes times;
+};
+
+// The rest where the outputs are those of the model's initial pose, and what can be said there.
+struct AnalysedRest {
+  Rest rest;
+  std::vector<double> outputs;  // of the rows that follow a path
+  ServoAnalysis analysis;
+};
+Result<AnalysedRest> analyse_at_rest(ModelServo& servo);
+// The same where a path begins.
+Result<AnalysedRest> analyse_at_rest(ServoSystem& servo, const Path& path);
+
+// From t = 0, which must not lie after the beginning of the path. Errors: those of ModelServo, InverseModel and judge(); E1024 where a step fails, with its time.
+// Warnings beside the result: W1033, W1034, W1041 (a limit is exceeded: which, when, by how much), W1042 (steps that did not converge),
+// W1043 (the plant does not follow), W1044 (it could not be simulated).
+Result<Inversion> invert(const Model& model, const Params& params, const ServoChoice& choice,
+                         const Path& path, const InvertOptions& options);
+
+}  // namespace panto

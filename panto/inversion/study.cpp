@@ -1,0 +1,198 @@
+#include "panto/inversion/study.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "panto/model/study_reader.hpp"
+
+namespace panto {
+
+bool inverse_method(const std::string& name, InverseOptions& o) {
+  if (name == "radau5") {
+    o.scheme = InverseScheme::kRadau5;
+    return true;
+  }
+  o.scheme = InverseScheme::kBdf;
+  if (name == "euler" || name == "linear_euler") {
+    o.order = 1;
+    if (name == "linear_euler") o.newton.iterations = 1;
+    return true;
+  }
+  if (name.size() != 4 || !name.starts_with("bdf") || name[3] < '1' || name[3] > '6') return false;
+  o.order = name[3] - '0';
+  return true;
+}
+
+std::optional<Formulation> formulation_of(const std::string& name) {
+  if (name == "original") return Formulation::kOriginal;
+  if (name == "projection") return Formulation::kProjection;
+  if (name == "substitution") return Formulation::kSubstitution;
+  if (name == "minimal_extension") return Formulation::kMinimalExtension;
+  if (name == "baumgarte") return Formulation::kBaumgarte;
+  return std::nullopt;
+}
+
+std::optional<JacobianKind> jacobian_of(const std::string& name) {
+  if (name == "analytic") return JacobianKind::kAnalytic;
+  if (name == "difference") return JacobianKind::kFiniteDifference;
+  if (name == "broyden") return JacobianKind::kBroyden;
+  return std::nullopt;
+}
+
+namespace {
+
+PathSpec read_path(const Node& node, Diagnostics& d) {
+  const StudyReader r(node, "path", d);
+  PathSpec p;
+  p.loc = node.loc;
+  r.keys({"type", "from", "to", "centre", "turns", "start", "duration", "smooth", "points", "times",
+          "file"});
+  const std::string* type = r.text("type");
+  const std::string kind = type != nullptr ? *type : "line";
+  const auto need = [&](const char* key) {
+    if (r.find(key) == nullptr)
+      r.error(111, r.loc(), fmt::format("missing key \"{}\": a {} needs it", key, kind));
+  };
+  if (kind == "line") {
+    need("to");
+    need("duration");
+  } else if (kind == "circle") {
+    p.kind = PathSpec::Kind::kCircle;
+    need("centre");
+    need("duration");
+  } else if (kind == "points") {
+    p.kind = PathSpec::Kind::kPoints;
+    need("times");
+    need("points");
+  } else if (kind == "samples") {
+    p.kind = PathSpec::Kind::kSamples;
+    need("file");
+  } else {
+    r.error(114, r.find("type")->loc,
+            fmt::format("type: \"{}\" is not one of line, circle, points, samples", kind));
+  }
+  p.from = r.numbers("from", nullptr);
+  p.to = r.numbers("to", nullptr);
+  p.centre = r.numbers("centre", nullptr);
+  p.times = r.numbers("times", &dim::kTime);
+  r.number("start", &dim::kTime, p.start);
+  r.number("duration", &dim::kTime, p.duration);
+  r.number("turns", &dim::kNone, p.turns);
+  r.whole("smooth", 0, p.smooth);
+  if (const std::string* file = r.text("file")) p.file = *file;
+  if (r.find("points") != nullptr)
+    if (const Node::Array* list = r.list("points", "lists of numbers"))
+      for (const Node& point : *list) {
+        std::vector<double> z;
+        if (const Node::Array* numbers = point.array()) {
+          for (const Node& n : *numbers) {
+            double x = 0;
+            if (r.quantity(n, "points", nullptr, x)) z.push_back(x);
+          }
+        } else {
+          double x = 0;
+          if (r.quantity(point, "points", nullptr, x)) z.push_back(x);
+        }
+        p.points.push_back(std::move(z));
+      }
+  return p;
+}
+
+void read_method(const Node& node, Diagnostics& d, InverseOptions& o) {
+  const StudyReader r(node, "method", d);
+  r.keys({"name", "step", "form", "jacobian", "restart", "iterations", "tolerance", "scaling",
+          "start", "predict"});
+  const auto word = [&](const char* key, const char* words, const auto& accept) {
+    const std::string* text = r.text(key);
+    if (text != nullptr && !accept(*text))
+      r.error(114, r.find(key)->loc, fmt::format("{}: \"{}\" is not one of {}", key, *text, words));
+  };
+  r.whole("iterations", 1, o.newton.iterations);
+  word("name", "euler, linear_euler, bdf1 … bdf6, radau5",
+       [&](const std::string& name) { return inverse_method(name, o); });
+  r.number("step", &dim::kTime, o.dt);
+  word("form", "original, projection, substitution, minimal_extension, baumgarte",
+       [&](const std::string& name) {
+         const auto f = formulation_of(name);
+         if (f) o.formulation = *f;
+         return f.has_value();
+       });
+  word("jacobian", "analytic, difference, broyden", [&](const std::string& name) {
+    const auto j = jacobian_of(name);
+    if (j) o.newton.jacobian = *j;
+    return j.has_value();
+  });
+  word("start", "collocation, rest", [&](const std::string& name) {
+    o.start_up = name == "rest" ? StartUp::kRest : StartUp::kCollocation;
+    return name == "rest" || name == "collocation";
+  });
+  r.whole("restart", 0, o.newton.restart);
+  r.whole("scaling", 0, o.newton.scaling);
+  r.number("tolerance", &dim::kNone, o.newton.tolerance);
+  r.flag("predict", o.predict);
+}
+
+}  // namespace
+
+bool is_invert_study(const ModelSpec& file) { return file.root.find("path") != nullptr; }
+
+Result<InvertStudy> invert_study(const ModelSpec& file) {
+  Diagnostics d;
+  InvertStudy out;
+  const StudyReader r(file.root, "", d);
+  r.keys({"model", "set", "servo", "path", "method", "until", "verify", "tol", "force", "limits"});
+  if (const std::string* model = r.text("model"))
+    out.model = *model;
+  else if (r.find("model") == nullptr)
+    d.error(111, {file.file, 1, 1}, "missing key \"model\"");
+  out.set = r.settings("set");
+  Result<ServoChoice> servo = servo_choice(file);
+  if (servo.ok())
+    out.servo = std::move(*servo);
+  else
+    d.append(servo.diagnostics());
+  if (const Node* path = r.find("path")) out.path = read_path(*path, d);
+  if (const Node* method = r.find("method")) read_method(*method, d, out.options.inverse);
+  r.number("until", &dim::kTime, out.options.until);
+  r.flag("verify", out.options.verify);
+  r.flag("force", out.options.force);
+  r.number("tol", &dim::kNone, out.options.tol);
+  if (const Node* limits = r.find("limits")) {
+    if (const auto* table = limits->table()) {
+      const StudyReader l(*limits, "limits", d);
+      for (const auto& [name, value] : *table) {
+        const std::vector<double> range = l.numbers(name, nullptr);
+        if (range.size() == 2 && range[0] <= range[1])
+          out.options.limits.push_back({name, range[0], range[1]});
+        else
+          l.error(113, value.loc, fmt::format("{} = [lower, upper] is needed", name));
+      }
+    } else {
+      r.error(112, limits->loc, "limits: expected a table, actuator = [lower, upper]");
+    }
+  }
+  if (!d.ok()) return d;
+  return out;
+}
+
+Result<Path> path_of(const PathSpec& spec, const AnalysedRest& rest) {
+  const int m =
+      spec.smooth >= 0 ? spec.smooth : std::clamp(rest.analysis.smoothness, 2, kMostSmooth);
+  const std::vector<double>& from = spec.from.empty() ? rest.outputs : spec.from;
+  switch (spec.kind) {
+    case PathSpec::Kind::kLine:
+      return Path::line(from, spec.to, spec.start, spec.duration, m);
+    case PathSpec::Kind::kCircle:
+      return Path::circle(from, spec.centre, spec.start, spec.duration, m, spec.turns);
+    case PathSpec::Kind::kPoints:
+      return Path::way_points(spec.times, spec.points, m);
+    case PathSpec::Kind::kSamples:
+      return Path::sampled(spec.times, spec.points, m);
+  }
+  Diagnostics d;
+  d.error(1011, spec.loc, "path: of no kind");
+  return d;
+}
+
+}  // namespace panto

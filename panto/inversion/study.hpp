@@ -1,0 +1,43 @@
+// An inversion described by a study file: the model, the path, the method, limits.
+#pragma once
+
+#include "panto/inversion/invert.hpp"
+#include "panto/model/spec.hpp"
+
+namespace panto {
+
+// A path as it is written; `sampled` names a file that somebody else reads.
+struct PathSpec {
+  enum class Kind : std::uint8_t { kLine, kCircle, kPoints, kSamples } kind = Kind::kLine;
+  std::vector<double> from, to, centre;  // from empty: the outputs at rest in the initial pose
+  double start = 0, duration = 1, turns = 1;
+  int smooth = -1;  // -1: as smooth as the analysis asks for
+  std::vector<double> times;
+  std::vector<std::vector<double>> points;
+  std::string file;  // kSamples: a column of time, then one per output
+  Loc loc;
+};
+
+struct InvertStudy {
+  std::string model;
+  std::vector<Override> set;
+  ServoChoice servo;  // without inputs: that of the model file
+  PathSpec path;
+  InvertOptions options;
+};
+
+// Names of methods: "euler", "linear_euler", "bdf1" … "bdf6", "radau5". False: there is no such method.
+bool inverse_method(const std::string& name, InverseOptions& options);
+// "original", "projection", "substitution", "minimal_extension", "baumgarte"; "analytic", "difference", "broyden".
+std::optional<Formulation> formulation_of(const std::string& name);
+std::optional<JacobianKind> jacobian_of(const std::string& name);
+
+// Whether a description is such a study and not a model: it has a path.
+bool is_invert_study(const ModelSpec& file);
+// E0110 … E0115 for keys and types, E0302, E0304 for numbers.
+Result<InvertStudy> invert_study(const ModelSpec& file);
+
+// The path of a study for a mechanism at rest (where `from` is left out). kSamples: times and points have been filled in.
+Result<Path> path_of(const PathSpec& spec, const AnalysedRest& rest);
+
+}  // namespace panto

@@ -1,0 +1,168 @@
+#include "panto/inversion/path.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace panto {
+namespace {
+
+TEST(Path, RefusesWhatCannotBe) {
+  EXPECT_FALSE(Path::line({}, {}, 0, 1, 2).ok());
+  EXPECT_FALSE(Path::line({0}, {1, 2}, 0, 1, 2).ok());
+  EXPECT_FALSE(Path::line({0}, {1}, 0, 0, 2).ok());
+  EXPECT_FALSE(Path::line({0}, {1}, 0, 1, -1).ok());
+  EXPECT_FALSE(Path::line({0}, {1}, 0, 1, kMostSmooth + 1).ok());
+  EXPECT_FALSE(Path::circle({1}, {0}, 0, 1, 2).ok());
+  EXPECT_FALSE(Path::circle({1, 1}, {1, 1}, 0, 1, 2).ok());
+  EXPECT_FALSE(Path::way_points({0}, {{1}}, 2).ok());
+  EXPECT_FALSE(Path::way_points({0, 1, 1}, {{1}, {2}, {3}}, 2).ok());
+  EXPECT_FALSE(Path::way_points({0, 1}, {{1}, {NAN}}, 2).ok());
+  EXPECT_FALSE(Path::way_points({0, 1}, {{1}, {2, 3}}, 2).ok());
+}
+
+// Coefficients as printed by Drücker (2022): (4.10) and (4.5).
+TEST(Path, TransitionsAreThePrintedPolynomials) {
+  for (const double x : {0.1, 0.3, 0.5, 0.8}) {
+    double s = 0;
+    Transition(4).at(x, {&s, 1});
+    EXPECT_NEAR(
+        s, 126 * pow(x, 5) - 420 * pow(x, 6) + 540 * pow(x, 7) - 315 * pow(x, 8) + 70 * pow(x, 9),
+        1e-13);
+    Transition(7).at(x, {&s, 1});
+    EXPECT_NEAR(s,
+                -3432 * pow(x, 15) + 25740 * pow(x, 14) - 83160 * pow(x, 13) + 150150 * pow(x, 12) -
+                    163800 * pow(x, 11) + 108108 * pow(x, 10) - 40040 * pow(x, 9) +
+                    6435 * pow(x, 8),
+                1e-10);
+  }
+}
+
+TEST(Path, TransitionsRestAtBothEndsUpToTheirSmoothness) {
+  for (int m = 0; m <= kMostSmooth; ++m) {
+    std::array<double, kMostDerivatives> begin{}, end{};
+    Transition(m).at(0, begin);
+    Transition(m).at(1, end);
+    EXPECT_EQ(begin[0], 0);
+    EXPECT_EQ(end[0], 1);
+    for (int k = 1; k <= m; ++k) {
+      EXPECT_EQ(begin[static_cast<size_t>(k)], 0);
+      EXPECT_EQ(end[static_cast<size_t>(k)], 0);
+    }
+    EXPECT_NE(begin[static_cast<size_t>(m) + 1], 0);
+  }
+}
+
+// Each derivative is the central difference of the one before; truncation h²/6 of the third derivative after it.
+void expect_derivatives(const Path& path, double t, int orders) {
+  const auto n = static_cast<size_t>(path.size());
+  std::vector<double> at(n * static_cast<size_t>(orders)), before = at, after = at;
+  const double h = 1e-5 * (path.end() - path.begin());
+  path.at(t, orders, at);
+  path.at(t - h, orders, before);
+  path.at(t + h, orders, after);
+  for (size_t i = n; i < at.size(); ++i) {
+    const double difference = (after[i - n] - before[i - n]) / (2 * h);
+    const double size =
+        std::abs(at[i]) + std::pow(12 / (path.end() - path.begin()), static_cast<double>(i / n));
+    EXPECT_NEAR(at[i], difference, 1e-6 * size) << "derivative " << i / n;
+  }
+}
+
+TEST(Path, DerivativesFitEachOther) {
+  const auto line = Path::line({1, 2}, {4, -1}, 1, 2, 4);
+  const auto circle = Path::circle({2, 0, 5}, {1, 1, 5}, 0, 2, 4);
+  const auto points = Path::way_points({0, 1, 1.5, 3}, {{0, 1}, {2, 1}, {1, 0}, {3, 3}}, 3);
+  for (const double share : {0.13, 0.37, 0.62, 0.91}) {
+    expect_derivatives(*line, 1 + 2 * share, 6);
+    expect_derivatives(*circle, 2 * share, 6);
+    expect_derivatives(*points, 3 * share, 6);
+  }
+}
+
+TEST(Path, ACircleKeepsItsRadiusAndComesBack) {
+  const auto circle = Path::circle({0.347, 0, 1}, {0.65, 0.7, 1}, 0, 2, 4);
+  const double radius = std::hypot(0.347 - 0.65, 0.7);
+  std::array<double, 6> z{};
+  for (int i = 0; i <= 20; ++i) {
+    circle->at(0.1 * i, 2, z);
+    EXPECT_NEAR(std::hypot(z[0] - 0.65, z[1] - 0.7), radius, 1e-14);
+    EXPECT_EQ(z[2], 1);
+  }
+  circle->at(5, 2, z);
+  EXPECT_NEAR(z[0], 0.347, 1e-14);
+  EXPECT_NEAR(z[1], 0, 1e-14);
+  // Arc length follows the timing law: at half time half way around.
+  circle->at(1, 1, z);
+  EXPECT_NEAR(z[0], 2 * 0.65 - 0.347, 1e-12);
+  EXPECT_NEAR(z[1], 1.4, 1e-12);
+}
+
+TEST(Path, ASplineThroughTwoPointsIsTheTransition) {
+  const auto spline = Path::way_points({1, 3}, {{2}, {5}}, 5);
+  const auto line = Path::line({2}, {5}, 1, 2, 5);
+  std::array<double, 8> a{}, b{};
+  for (const double t : {0.5, 1.2, 2.0, 2.9, 4.0}) {
+    spline->at(t, 8, a);
+    line->at(t, 8, b);
+    for (size_t k = 0; k < 8; ++k)
+      EXPECT_NEAR(a[k], b[k], 1e-11 * std::pow(12, k)) << t << " " << k;
+  }
+}
+
+TEST(Path, SplinesPassTheirPointsWithoutJumpsUpToTwiceTheirSmoothness) {
+  constexpr int kM = 3;
+  const std::vector<double> times{0, 1, 1.5, 3};
+  const auto path = Path::way_points(times, {{0}, {2}, {1}, {3}}, kM);
+  std::array<double, 2 * kM + 2> left{}, right{};
+  for (size_t i = 1; i < 3; ++i) {
+    path->at(times[i] - 1e-9, 2 * kM + 2, left);
+    path->at(times[i] + 1e-9, 2 * kM + 2, right);
+    for (size_t k = 0; k <= 2 * kM; ++k)
+      EXPECT_NEAR(left[k], right[k], 1e-5 * std::pow(12, k)) << times[i] << " derivative " << k;
+  }
+  path->at(1, 1, left);
+  EXPECT_NEAR(left[0], 2, 1e-12);
+}
+
+TEST(Path, SamplesOfASmoothMotionAreAccepted) {
+  const auto exact = Path::line({0}, {1}, 0, 1, 6);
+  std::vector<double> times;
+  std::vector<std::vector<double>> points;
+  for (int i = 0; i <= 60; ++i) {
+    times.push_back(i / 60.0);
+    points.emplace_back(1);
+    exact->at(times.back(), 1, points.back());
+  }
+  const auto path = Path::sampled(times, points, 4);
+  ASSERT_TRUE(path.ok()) << path.diagnostics().text();
+  std::array<double, 5> a{}, b{};
+  path->at(0.4321, 5, a);
+  exact->at(0.4321, 5, b);
+  EXPECT_NEAR(a[0], b[0], 1e-9);
+  EXPECT_NEAR(a[2], b[2], 1e-4);
+}
+
+TEST(Path, SamplesWithNoiseOrAKinkAreRefused) {
+  const auto exact = Path::line({0}, {1}, 0, 1, 6);
+  std::vector<double> times;
+  std::vector<std::vector<double>> noisy, kinked;
+  for (int i = 0; i <= 60; ++i) {
+    const double t = i / 60.0;
+    times.push_back(t);
+    double z = 0;
+    exact->at(t, 1, {&z, 1});
+    noisy.push_back({z + 1e-5 * (i % 3 - 1)});
+    kinked.push_back({t < 0.5 ? 4 * t * t * t : 0.5 + 1.5 * (t - 0.5)});  // the acceleration jumps
+  }
+  for (const auto& points : {noisy, kinked}) {
+    const auto path = Path::sampled(times, points, 3);
+    ASSERT_FALSE(path.ok());
+    EXPECT_EQ(path.diagnostics().items().front().id, 1012);
+  }
+}
+
+}  // namespace
+}  // namespace panto

@@ -1,0 +1,185 @@
+// Products and factors of matrices whose columns are padded with zeros to whole groups of four numbers: the processor's vectors without preparation.
+#pragma once
+
+#include <cstring>
+
+namespace panto::lanes {
+
+inline constexpr int kWidth = 4;
+[[nodiscard]] constexpr int padded(int n) { return (n + kWidth - 1) / kWidth * kWidth; }
+
+using Four [[gnu::vector_size(kWidth * sizeof(double))]] = double;
+
+namespace detail {
+
+// y += m x, B groups of rows, n columns of m `stride` apart, entries of x `apart`.
+template <int B>
+inline void add_product(const double* m, int stride, int n, const double* x, double* y,
+                        int apart) noexcept {
+  Four sum[B];
+  for (int b = 0; b < B; ++b) std::memcpy(&sum[b], y + kWidth * b, sizeof(Four));
+  for (int j = 0; j < n; ++j, m += stride, x += apart) {
+    const double e = *x;
+    const Four s = {e, e, e, e};
+    for (int b = 0; b < B; ++b) {
+      Four c;
+      std::memcpy(&c, m + kWidth * b, sizeof(Four));
+      sum[b] += c * s;
+    }
+  }
+  for (int b = 0; b < B; ++b) std::memcpy(y + kWidth * b, &sum[b], sizeof(Four));
+}
+
+}  // namespace detail
+
+// y += m x: `rows` (padded) of y, n columns of m `stride` apart, entries of x `apart`.
+inline void add_product(const double* m, int rows, int stride, int n, const double* x, double* y,
+                        int apart = 1) noexcept {
+  for (; rows > 4 * kWidth; rows -= 4 * kWidth, m += 4 * kWidth, y += 4 * kWidth)
+    detail::add_product<4>(m, stride, n, x, y, apart);
+  switch (rows / kWidth) {
+    case 1:
+      detail::add_product<1>(m, stride, n, x, y, apart);
+      break;
+    case 2:
+      detail::add_product<2>(m, stride, n, x, y, apart);
+      break;
+    case 3:
+      detail::add_product<3>(m, stride, n, x, y, apart);
+      break;
+    case 4:
+      detail::add_product<4>(m, stride, n, x, y, apart);
+      break;
+    default:
+      break;
+  }
+}
+
+// y += s x
+inline void add(double s, const double* x, double* y, int rows) noexcept {
+  const Four factor = {s, s, s, s};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a, b;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, y + i, sizeof(Four));
+    b += factor * a;
+    std::memcpy(y + i, &b, sizeof(Four));
+  }
+}
+
+// y = s x + t z
+inline void combine(double s, const double* x, double t, const double* z, double* y,
+                    int rows) noexcept {
+  const Four f = {s, s, s, s}, g = {t, t, t, t};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a, b;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, z + i, sizeof(Four));
+    b = f * a + g * b;
+    std::memcpy(y + i, &b, sizeof(Four));
+  }
+}
+
+// y = s x + t z + u v
+inline void combine(double s, const double* x, double t, const double* z, double u, const double* v,
+                    double* y, int rows) noexcept {
+  const Four f = {s, s, s, s}, g = {t, t, t, t}, h = {u, u, u, u};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a, b, c;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, z + i, sizeof(Four));
+    std::memcpy(&c, v + i, sizeof(Four));
+    c = f * a + g * b + h * c;
+    std::memcpy(y + i, &c, sizeof(Four));
+  }
+}
+
+inline void scale(double s, double* x, int rows) noexcept {
+  const Four f = {s, s, s, s};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a;
+    std::memcpy(&a, x + i, sizeof(Four));
+    a *= f;
+    std::memcpy(x + i, &a, sizeof(Four));
+  }
+}
+
+inline void copy(const double* x, double* y, int rows) noexcept {
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(y + i, &a, sizeof(Four));
+  }
+}
+
+// y = a0 + a1 c + a2 s + a3 (c² − s²) + a4 2 c s
+inline void harmonics(const double* a0, const double* a1, const double* a2, const double* a3,
+                      const double* a4, double c, double s, int rows, double* y) noexcept {
+  const double c2 = c * c - s * s, s2 = 2 * c * s;
+  const Four k1 = {c, c, c, c}, k2 = {s, s, s, s}, k3 = {c2, c2, c2, c2}, k4 = {s2, s2, s2, s2};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four sum, e;
+    std::memcpy(&sum, a0 + i, sizeof(Four));
+    std::memcpy(&e, a1 + i, sizeof(Four));
+    sum += k1 * e;
+    std::memcpy(&e, a2 + i, sizeof(Four));
+    sum += k2 * e;
+    std::memcpy(&e, a3 + i, sizeof(Four));
+    sum += k3 * e;
+    std::memcpy(&e, a4 + i, sizeof(Four));
+    sum += k4 * e;
+    std::memcpy(y + i, &sum, sizeof(Four));
+  }
+}
+
+[[nodiscard]] inline double dot(const double* x, const double* y, int rows) noexcept {
+  Four sum = {0, 0, 0, 0};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a, b;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, y + i, sizeof(Four));
+    sum += a * b;
+  }
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+inline void clear(double* x, int rows) noexcept {
+  const Four zero = {0, 0, 0, 0};
+  for (int i = 0; i < rows; i += kWidth) std::memcpy(x + i, &zero, sizeof(Four));
+}
+
+// L D Lᵀ of the lower triangle of n columns, `stride` (padded) apart: L strictly below the diagonal, zeros elsewhere; pivots: D, its inverse, and room
+// (3 n).
+// False: a pivot falls below `tolerance` times its diagonal entry.
+[[nodiscard]] inline bool factor(double* a, int n, int stride, double tolerance,
+                                 double* pivots) noexcept {
+  for (int j = 0; j < n; ++j) {
+    double* column = a + j * stride;
+    const int from = j / kWidth * kWidth;
+    const double diagonal = column[j];
+    double* factors = pivots + 2 * n;
+    for (int k = 0; k < j; ++k) factors[k] = -a[k * stride + j] * pivots[k];
+    add_product(a + from, stride - from, stride, j, factors, column + from);
+    const double pivot = column[j];
+    if (!(pivot > tolerance * diagonal)) return false;
+    pivots[j] = pivot;
+    pivots[n + j] = 1 / pivot;
+    for (int i = from; i <= j; ++i) column[i] = 0;
+    clear(column, from);
+    scale(pivots[n + j], column + from, stride - from);
+  }
+  return true;
+}
+// x (padded) <- (L D Lᵀ)⁻¹ x
+inline void solve(const double* a, int n, int stride, const double* pivots, double* x) noexcept {
+  for (int j = 0; j < n; ++j) {
+    const int from = j / kWidth * kWidth;
+    add(-x[j], a + j * stride + from, x + from, stride - from);
+  }
+  for (int j = n - 1; j >= 0; --j) {
+    const int from = j / kWidth * kWidth;
+    x[j] = x[j] * pivots[n + j] - dot(a + j * stride + from, x + from, stride - from);
+  }
+}
+
+}  // namespace panto::lanes

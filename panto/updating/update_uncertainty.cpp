@@ -1,0 +1,66 @@
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "panto/updating/updater.hpp"
+
+namespace panto::update_run {
+
+// UPD-13: scatter of frequencies and shapes, carried through the equations with the limits that hold kept.
+void Updater::covariance(const Outcome& found) {
+  out_.covariance =
+      Eigen::MatrixXd::Constant(count(), count(), std::numeric_limits<double>::quiet_NaN());
+  if (study_.method == UpdateMethod::kSensitivity) return;
+  const UpdatingEquations& e = found.equations;
+  Eigen::VectorXd scatter(e.d.size());
+  Eigen::Index row = 0;
+  for (size_t k = 0; k < readings_.size(); ++k)
+    for (size_t i = 0; i < readings_[k].omega.size(); ++i, ++row) {
+      const PoseReadings& r = readings_[k];
+      if (!(r.omega_sigma[i] > 0)) return;
+      const ExpandedShape& s = found.shapes[k][i];
+      const double square = r.omega[i] * r.omega[i], scale = study_.relative ? 1 / square : 1;
+      const PoseMatrices& m = after_[k].matrices;
+      const double by_frequency = 2 * scale * r.omega[i] * s.z.dot(m.m * s.z) * r.omega_sigma[i];
+      const Eigen::VectorXd force = 2 * scale * (square * (m.m * s.z) - m.k * s.z);
+      const double by_shape = (force.transpose() * s.slope).norm() * r.shape_sigma[i];
+      scatter(row) = std::hypot(by_frequency, by_shape);
+    }
+  std::vector<Eigen::Index> free;
+  for (Eigen::Index h = 0; h < count(); ++h)
+    if (!at_bound(h, found.chi(h))) free.push_back(h);
+  out_.covariance.setZero();
+  if (free.empty()) return;
+  const Eigen::MatrixXd wa = (e.weights.asDiagonal() * e.a)(Eigen::all, free);
+  const double lambda = std::max(found.lambda, 1e-22 * wa.squaredNorm());
+  const Eigen::MatrixXd penalty = e.omega(Eigen::all, free);
+  const Eigen::MatrixXd h = wa.transpose() * wa + lambda * penalty.transpose() * penalty;
+  const Eigen::MatrixXd gain = h.ldlt().solve(wa.transpose()) * e.weights.asDiagonal();
+  const Eigen::MatrixXd part = gain * scatter.cwiseAbs2().asDiagonal() * gain.transpose();
+  for (size_t i = 0; i < free.size(); ++i)
+    for (size_t j = 0; j < free.size(); ++j)
+      out_.covariance(free[i], free[j]) =
+          part(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+}
+
+// Every mode once without: predicted from the others.
+void Updater::leave_out(const Outcome& found) {
+  size_t listed = 0;
+  for (size_t k = 0; k < readings_.size(); ++k)
+    for (size_t i = 0; i < readings_[k].omega.size(); ++i, ++listed) {
+      std::vector<PoseReadings> others = readings_;
+      others[k].weights[i] = 0;
+      UpdateEngine own = engine_->clone();
+      const Outcome without = study_.method == UpdateMethod::kSensitivity
+                                  ? by_sensitivities(own, others)
+                                  : by_program(own, before_, others, found.lambda);
+      std::vector<PoseState> states;
+      if (!without.ok || !own.evaluate(without.chi, false, states)) continue;
+      const int mode = own.pair(states[k], readings_[k]).modes[i];
+      out_.modes[listed].left_out_hz =
+          std::sqrt(std::max(0.0, states[k].pairs.values(mode))) / kTurn;
+    }
+}
+
+}  // namespace panto::update_run

@@ -1,0 +1,226 @@
+"""Model reduction: the smallest linear model that is still right where it matters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core, _html
+from ._errors import Diagnostic, warn
+from ._model import Model, _caller, as_model
+from ._tasks import _pose, _shown_progress
+
+
+@dataclass(frozen=True)
+class ReducedMode:
+    """A mode that was asked for, and how well it is kept; errors are relative [1]."""
+
+    mode: int  #: of the full system, from 1, rigid ones counted
+    frequency: float  #: [Hz]
+    frequency_error: float
+    nco: float  #: normalised cross-orthogonality (RED-9)
+
+
+@dataclass(frozen=True, eq=False)
+class ModeRanking:
+    """One ranking of interior modes: how good models of growing size are; errors are relative [1]."""
+
+    name: str  #: "imr", "ebr" or "sbe"
+    needed: int | None  #: size at which the tolerance is met
+    order: list[int]  #: interior modes from 1, most important first
+    coefficient: np.ndarray = field(repr=False)  #: by interior mode
+    size: np.ndarray = field(repr=False)  #: of a model; the arrays below belong to it
+    epsilon: np.ndarray = field(repr=False)  #: a-priori truncation error (RED-8); NaN without modes
+    frequency_error: np.ndarray = field(repr=False)  #: worst of the modes asked for
+    nco: np.ndarray = field(repr=False)  #: smallest of them
+    mac: np.ndarray = field(repr=False)  #: of the forced response (RED-11); NaN without forces
+    gain_error: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Reduction:
+    """A reduced system M ÿ + C ẏ + K y = f [SI], with its way back: x = basis y."""
+
+    name: str
+    dofs: list[str]  #: of x
+    names: list[str]  #: of y: masters, then interior modes ("mode 7")
+    masters: list[str]
+    kept: list[int]  #: interior modes from 1, in the order of the ranking
+    M: np.ndarray
+    K: np.ndarray
+    C: np.ndarray | None
+    basis: np.ndarray
+    interior_hz: np.ndarray  #: of all interior modes that were computed [Hz]
+    rigid: int  #: motions without strain energy
+    unseen: float  #: part of ε that modes never computed hold
+    modes: list[ReducedMode]
+    rankings: dict[str, ModeRanking]  #: the chosen one first
+    warnings: list[Diagnostic] = field(default_factory=list)
+    _core: _core.Reduced | None = None
+
+    @property
+    def size(self) -> int:
+        """Degrees of freedom of the reduced system."""
+        return len(self.names)
+
+    def expand(self, y: ArrayLike) -> np.ndarray:
+        """Physical coordinates x of reduced ones, one state per column [m, rad]."""
+        return self.basis @ np.asarray(y, dtype=float)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the HDF5 file of ``panto reduce -o`` and the files beside it (docs/reduce.md)."""
+        self._core.write(os.fspath(path))
+
+    def view(self, path: str | os.PathLike[str]) -> str:
+        """Writes the report page: error by size for every ranking; returns where it is."""
+        _core.write_text(os.fspath(path), self._core.html())
+        return os.fspath(path)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.dofs)} -> {self.size} degrees of freedom"
+        return f"<pantograph.Reduction: {self.name}, {sizes}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: sizes by ranking, and the modes."""
+        sizes = [(r.name, "-" if r.needed is None else r.needed) for r in self.rankings.values()]
+        modes = [(m.mode, m.frequency, 100 * m.frequency_error, m.nco) for m in self.modes]
+        return _html.section(
+            f"{self.name}: {len(self.dofs)} -> {self.size}",
+            _html.table(("ranking", "size needed"), sizes),
+            _html.table(("mode", "frequency [Hz]", "error [%]", "NCO"), modes),
+        )
+
+
+def reduce(
+    system: Model | Mapping[str, Any] | str | os.PathLike[str] | tuple[Any, ...],
+    masters: Sequence[str] | str | None = None,
+    *,
+    rank: str | None = None,
+    modes: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
+    band: tuple[float, float] | None = None,
+    forces: Sequence[Mapping[str, Any]] | None = None,
+    tolerance: float | None = None,
+    mac: float | None = None,
+    damping: float | None = None,
+    sample: str | None = None,
+    candidates: int | None = None,
+    keep: int | None = None,
+    at: Mapping[str, float] | None = None,
+    where: str = "equilibrium",
+    dofs: Sequence[str] | None = None,
+    progress: bool | Callable[[float], Any] = False,
+) -> Reduction:
+    """The smallest linear model that keeps chosen modes, a band or forced responses.
+
+    system:     a model (linearised ``at`` a pose, as in ``linearize``), a study (file or
+                dictionary, docs/reduce.md), a CalculiX job (.inp), or matrices (M, K) or
+                (M, K, C): arrays, scipy's sparse matrices, or names of Matrix Market files
+    masters:    degrees of freedom, nodes or sets that stay
+    rank:       "imr" for modes, "ebr" for forces (defaults), "sbe": lowest frequency first
+    modes:      to keep, by number from 1, rigid ones counted; with ``weights``
+    band:       or all elastic modes between two frequencies [Hz]
+    forces:     periodic forces on masters: {"at": [names], "frequency": [Hz],
+                "amplitude": [N, N m], "phase": [rad]}
+    tolerance:  relative error allowed (0.01); mac: of forced responses (0.999)
+    damping:    structural damping ratio of forced responses; sample: master that is compared
+    candidates: interior modes to choose from; keep: a number to keep, whatever the tolerance
+    dofs:       names for the rows of matrices; default: "d1", "d2", …
+    progress:   True: a line on standard error; or a function of the fraction done: False stops
+
+    What is given here stands over what a study says.
+
+    >>> found = pg.reduce("flexible_pendulum", ["beam.n9"], band=(0, 100), where="here")
+    >>> found.size < len(found.dofs)
+    True
+    """
+    core, options, notes = _source(system, at, where, dofs)
+    if rank is not None:
+        options.rank = rank
+    given = {
+        "masters": [masters] if isinstance(masters, str) else masters,
+        "modes": modes,
+        "weights": weights,
+        "band": band,
+        "tolerance": tolerance,
+        "mac": mac,
+        "damping": damping,
+        "sample": sample,
+        "candidates": candidates,
+        "keep": keep,
+    }
+    for name, value in given.items():
+        if value is not None:
+            listed = name in ("masters", "modes", "weights") and not isinstance(value, str)
+            setattr(options, name, list(value) if listed else value)
+    for force in forces or ():
+        places = force["at"]
+        options.add_force(
+            [places] if isinstance(places, str) else list(places),
+            float(force["frequency"]),
+            float(force.get("amplitude", 1)),
+            float(force.get("phase", 0)),
+        )
+    with _shown_progress(progress) as watch:
+        reduced, found, more = _core.reduce(core, options, watch)
+    notes = [*notes, *more]
+    warn(notes, stacklevel=2)
+    found["modes"] = [ReducedMode(*row) for row in found["modes"]]
+    found["rankings"] = {row["name"]: ModeRanking(**row) for row in found["rankings"]}
+    return Reduction(**found, warnings=notes, _core=reduced)
+
+
+def _source(
+    system: Any, at: Mapping[str, float] | None, where: str, dofs: Sequence[str] | None
+) -> tuple[_core.LinearSystem, _core.ReduceOptions, list[Diagnostic]]:
+    options = _core.ReduceOptions()
+    if isinstance(system, tuple):
+        if len(system) not in (2, 3):
+            raise ValueError("system: expected (M, K) or (M, K, C)")
+        if all(isinstance(part, (str, os.PathLike)) for part in system):
+            names = [os.fspath(part) for part in system]
+            return _core.read_matrices(names[0], names[1], (*names, "")[2]), options, []
+        entries = [_entries(part) for part in system]
+        made = _core.linear_system_of_matrices(*(*entries, None)[:3], list(dofs or ()), "matrices")
+        return made, options, []
+    if isinstance(system, Mapping):
+        description = dict(system)
+        model = description.get("model")
+        if isinstance(model, Model):
+            description["model"] = model.name or "model"
+            options = _core.reduce_options(_core.Spec(description, *_caller(3)))
+            made, notes = _core.linear_system_of_model(model._ready(), _pose(at), where)
+            return made, options, notes
+        return (*_core.reduce_study(_core.Spec(description, *_caller(3))), [])
+    if not isinstance(system, Model):
+        path = os.fspath(system)
+        ending = os.path.splitext(path)[1].lower()
+        if ending in (".inp", ".sti", ".mas", ".dof"):
+            return _core.read_calculix(path), options, []
+        if ending == ".toml":
+            study = _core.read_study(path)
+            if _core.is_reduce_study(study):
+                return (*_core.reduce_study(study), [])
+    made, notes = _core.linear_system_of_model(as_model(system)._ready(), _pose(at), where)
+    return made, options, notes
+
+
+def _entries(matrix: Any) -> _core.MatrixEntries:
+    if hasattr(matrix, "tocoo"):
+        sparse = matrix.tocoo()
+        rows, columns, values, shape = sparse.row, sparse.col, sparse.data, sparse.shape
+    else:
+        dense = np.asarray(matrix, dtype=float)
+        shape = dense.shape
+        rows, columns = np.nonzero(dense) if dense.ndim == 2 else ((), ())
+        values = dense[rows, columns] if dense.ndim == 2 else ()
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(f"system: matrices are square, got one of shape {shape}")
+    return _core.MatrixEntries(
+        shape[0], list(map(int, rows)), list(map(int, columns)), list(map(float, values))
+    )

@@ -1,0 +1,140 @@
+"""Model reduction from Python."""
+
+
+import numpy as np
+import pantograph as pg
+import pytest
+
+FRAME = {
+    "masters": ["tray.1.y", "tray.5.y", "exciter"],
+    "frame": {
+        "beam": [
+            {
+                "name": "tray",
+                "x": [0, 0.2, 0.4, 0.6, 0.8],
+                "mass_per_length": 20,
+                "bending_stiffness": 6e4,
+            }
+        ],
+        "mass": [{"name": "exciter", "mass": 6}],
+        "spring": [
+            {"between": ["exciter", "tray.5"], "stiffness": 1.2e6},
+            {"between": ["tray.2", "ground"], "stiffness": 2e5},
+            {"between": ["tray.4", "ground"], "stiffness": 2e5},
+        ],
+    },
+    "force": [{"at": ["exciter"], "frequency": 50, "amplitude": 1}],
+}
+
+
+def chain(n=60, k=1e4):
+    stiffness = k * (2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1))
+    stiffness[-1, -1] = k
+    return np.eye(n), stiffness
+
+
+def test_a_chain_keeps_the_modes_asked_for():
+    mass, stiffness = chain()
+    found = pg.reduce((mass, stiffness), "d60", modes=[1, 2, 3], tolerance=1e-3)
+    # Held at its start, free at its end: ω = 2 √(k/m) sin((2 i - 1) π / (2 (2 n + 1))).
+    for i, mode in enumerate(found.modes, start=1):
+        exact = 2 * 100 * np.sin((2 * i - 1) * np.pi / (2 * 121)) / (2 * np.pi)
+        assert mode.mode == i
+        assert mode.frequency == pytest.approx(exact, rel=1e-9)
+        assert mode.frequency_error < 1e-3 and mode.nco > 0.999
+    assert found.rigid == 0 and found.masters == ["d60"]
+    assert found.size == found.M.shape[0] == 1 + len(found.kept) == found.rankings["imr"].needed
+    # The reduced matrices are those of the basis.
+    assert found.basis.T @ mass @ found.basis == pytest.approx(found.M, abs=1e-9)
+    assert found.basis.T @ stiffness @ found.basis == pytest.approx(found.K, abs=1e-6)
+    assert found.expand(np.eye(found.size)[0])[59] == 1
+
+
+def test_all_interior_modes_are_exact():
+    mass, stiffness = chain(12)
+    found = pg.reduce((mass, stiffness, 0.1 * mass), ["d6", "d12"], keep=10)
+    values = np.linalg.eigvals(np.linalg.solve(found.M, found.K))
+    assert np.sort(values.real) == pytest.approx(np.linalg.eigvalsh(stiffness), rel=1e-9)
+    assert found.C == pytest.approx(0.1 * found.M, abs=1e-12)
+
+
+def test_a_study_and_options_that_stand_over_it(tmp_path):
+    found = pg.reduce(FRAME)
+    ebr = found.rankings["ebr"]
+    assert list(found.rankings) == ["ebr", "sbe"]
+    at = list(ebr.size).index(ebr.needed)
+    assert ebr.mac[at] >= 0.999 and ebr.gain_error[at] <= 0.01
+    assert np.isnan(ebr.epsilon).all()
+    modes = pg.reduce(FRAME, modes=[3, 4], rank="imr")
+    assert [m.mode for m in modes.modes] == [3, 4]
+    assert modes.rankings["imr"].epsilon[-1] < modes.rankings["imr"].epsilon[0]
+    forced = pg.reduce(
+        {**FRAME, "force": []},
+        forces=[{"at": "exciter", "frequency": 50.0}],
+    )
+    assert forced.kept == found.kept
+    assert "degrees of freedom" in repr(found) and "size needed" in found._repr_html_()
+    found.save(tmp_path / "reduced.h5")
+    assert (tmp_path / "reduced.M.mtx").exists()
+
+
+def test_a_model_is_linearised_at_a_pose():
+    found = pg.reduce("flexible_pendulum", ["beam.n9"], modes=[2, 3], where="here")
+    exact = pg.modes("flexible_pendulum", where="here").frequencies_hz
+    for mode in found.modes:
+        assert mode.frequency == pytest.approx(exact[mode.mode - 1], rel=1e-6)
+    study = {"model": pg.load("flexible_pendulum"), "masters": ["beam.n9"], "modes": [2, 3]}
+    same = pg.reduce(study, where="here")
+    assert same.M == pytest.approx(found.M)
+
+
+def test_files_give_what_the_program_gives(tmp_path):
+    mass, stiffness = chain(30)
+    for name, matrix in (("M", mass), ("K", stiffness)):
+        rows, columns = np.nonzero(matrix)
+        lines = [f"{i + 1} {j + 1} {matrix[i, j]!r}" for i, j in zip(rows, columns)]
+        text = "%%MatrixMarket matrix coordinate real general\n" + f"30 30 {len(lines)}\n"
+        (tmp_path / f"{name}.mtx").write_text(text + "\n".join(lines) + "\n")
+    found = pg.reduce((tmp_path / "M.mtx", tmp_path / "K.mtx"), ["d30"], modes=[1, 2])
+    assert found.M == pytest.approx(pg.reduce((mass, stiffness), ["d30"], modes=[1, 2]).M)
+
+
+def test_the_report_has_a_curve_per_ranking(tmp_path):
+    if not pg._core.has_page():
+        pytest.skip("built without the page")
+    path = pg.reduce(FRAME).view(tmp_path / "reduction.html")
+    text = open(path).read()
+    assert "Gain error" in text and "EBR" in text and "SBE" in text
+
+
+def test_mistakes_are_told():
+    mass, stiffness = chain(5)
+    with pytest.raises(pg.ModelError, match="d9"):
+        pg.reduce((mass, stiffness), ["d9"], keep=1)
+    with pytest.raises(pg.ModelError, match="not symmetric"):
+        pg.reduce((mass, stiffness + np.triu(stiffness)), ["d1"], keep=1)
+    with pytest.raises(pg.ModelError, match="not positive definite"):
+        pg.reduce((np.diag([1.0, 1, 0, 1, 1]), stiffness), ["d1"], keep=1)
+    with pytest.raises(ValueError, match="imr"):
+        pg.reduce((mass, stiffness), ["d1"], rank="eim", keep=1)
+    with pytest.raises(ValueError, match="square"):
+        pg.reduce((mass[:3], stiffness), ["d1"], keep=1)
+    with pytest.raises(ValueError, match=r"\(M, K\)"):
+        pg.reduce((mass,), ["d1"], keep=1)
+
+
+def test_a_stop_is_told():
+    bar = {
+        "masters": ["z_min"],
+        "keep": 60,
+        "prism": {
+            "section": [{"z": z, "width": 0.1, "height": 0.1} for z in (0, 1)],
+            "across": [5, 5],
+            "along": 30,
+            "youngs_modulus": 7e10,
+            "poisson": 0.3,
+            "density": 2700,
+        },
+    }
+    with pytest.raises((pg.ModelError, pg.NumericalError), match="stopped"):
+        pg.reduce(bar, progress=lambda fraction: False)

@@ -1,0 +1,133 @@
+// The reduced manipulator beside the full one in the band of the kept modes, 0 to 180 Hz: frequency responses at the reference, and a motion over ±0.5 rad.
+#include <gtest/gtest.h>
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "panto/integrate/simulate.hpp"
+#include "tests/flexible/reduced_case.hpp"
+
+namespace panto {
+namespace {
+
+using test::ReducedCase;
+using test::view;
+
+const std::vector<std::string> kOutputs{"q1",       "q2",       "q5",       "AD.n2.ux", "AD.n2.uy",
+                                        "BC.n3.ux", "BC.n3.uy", "EF.n2.ux", "EF.n2.uy"};
+
+int coordinate(const Model& m, const std::string& name) {
+  return static_cast<int>(std::find(m.coordinate_names.begin(), m.coordinate_names.end(), name) -
+                          m.coordinate_names.begin());
+}
+
+// Accelerations of kOutputs per torque of the three motors at a frequency.
+class Response {
+ public:
+  Response(const Model& model, Workspace& ws, const Eigen::VectorXd& q) : model_(model) {
+    const Eigen::VectorXd zero = Eigen::VectorXd::Zero(model.nv);
+    Point x;
+    x.q = view(q);
+    x.v = x.a = view(zero);
+    Blocks blocks;
+    blocks.u = true;
+    Tangent t;
+    ws.tangent(x, blocks, t);
+    ws.choose_partition(0, view(q));
+    ws.null_space(r_);
+    k_ = r_.transpose() * t.r_q * r_;
+    c_ = r_.transpose() * t.r_v * r_;
+    m_ = r_.transpose() * t.r_a * r_;
+    b_ = -r_.transpose() * t.r_u;
+  }
+  [[nodiscard]] Eigen::MatrixXcd at(double hz) const {
+    const std::complex<double> s(0, 2 * std::numbers::pi * hz);
+    const Eigen::MatrixXcd a = s * s * m_.cast<std::complex<double>>() +
+                               s * c_.cast<std::complex<double>>() +
+                               k_.cast<std::complex<double>>();
+    const Eigen::MatrixXcd x =
+        s * s *
+        (r_.cast<std::complex<double>>() * a.partialPivLu().solve(b_.cast<std::complex<double>>()));
+    Eigen::MatrixXcd y(kOutputs.size(), x.cols());
+    for (size_t i = 0; i < kOutputs.size(); ++i)
+      y.row(static_cast<Eigen::Index>(i)) = x.row(coordinate(model_, kOutputs[i]));
+    return y;
+  }
+
+ private:
+  const Model& model_;
+  Eigen::MatrixXd r_, k_, c_, m_, b_;
+};
+
+Eigen::VectorXd pose(ReducedCase& c, double q1, double q2) {
+  Eigen::VectorXd q = assemble(*c.ws)->q;
+  q(0) += q1;
+  q(1) += q2;
+  // The parallelogram, and the last link as it was.
+  q(2) += q2 - q1;
+  q(3) += q1 - q2;
+  q(4) -= q1;
+  return q;
+}
+
+TEST(ReducedAgreement, FrequencyResponsesAgreeUpTo180HertzAtTheReference) {
+  ReducedCase c("manipulator");
+  const Eigen::VectorXd q = pose(c, 0, 0);
+  const Response full(*c.full, *c.full_ws, c.full_q(q)), reduced(*c.model, *c.ws, q);
+  Eigen::MatrixXd error = Eigen::MatrixXd::Zero(9, 3), size = error;
+  for (double hz = 1; hz <= 180; hz += 1) {
+    const Eigen::MatrixXcd f = full.at(hz), g = reduced.at(hz);
+    error += (f - g).cwiseAbs2();
+    size += f.cwiseAbs2();
+  }
+  double worst = 0;
+  for (Eigen::Index i = 0; i < error.rows(); ++i)
+    worst = std::max(worst, std::sqrt(error.row(i).maxCoeff() / size.row(i).maxCoeff()));
+  RecordProperty("reference", std::to_string(worst));
+  // Share of the RMS over the band of an acceleration's largest response to a motor. The mode at 155 Hz is 1 % off and damped by 4 %: a quarter of its peak.
+  EXPECT_LT(worst, 0.25) << worst;
+}
+
+TEST(ReducedAgreement, MotionsOverHalfARadianAgree) {
+  std::string text = test::reduced_text("manipulator");
+  const auto input = [&](const std::string& motor, const std::string& signal) {
+    const std::string head = "name = \"" + motor + "\"\ntype = \"torque\"\n";
+    text.replace(text.find(head), head.size(), head + "input = \"" + signal + "\"\n");
+  };
+  // Half a radian out, each link its own way, and a tremble within the band.
+  input("motor1", "-16*sin(2*pi*t/0.6) + 0.5*sin(2*pi*60*t)");
+  input("motor2", "38*sin(2*pi*t/0.6) + 2*sin(2*pi*45*t)");
+  ReducedCase c(text, 0);
+  const auto run = [](const Model& m) {
+    SimulationOptions o;
+    o.until = 0.6;
+    o.sample = 5e-4;
+    o.reduction_limit = 0;  // the modes of the reference all the way
+    auto r = simulate(m, nominal(m), o);
+    EXPECT_TRUE(r.ok()) << r.diagnostics().text();
+    return r.ok() ? *std::move(r) : panto::Run{};
+  };
+  const panto::Run full = run(*c.full), reduced = run(*c.model);
+  for (const std::string& name : kOutputs) {
+    const auto &f = full.q[static_cast<size_t>(coordinate(*c.full, name))],
+               &g = reduced.q[static_cast<size_t>(coordinate(*c.model, name))];
+    double error = 0, size = 0;
+    for (size_t i = 0; i < f.size(); ++i) {
+      error += std::pow(f[i] - g[i], 2);
+      size += std::pow(f[i] - (name[0] == 'q' ? f[0] : 0.0), 2);
+    }
+    RecordProperty(name, std::to_string(std::sqrt(error / size)));
+    // What the interior modes that are left out would move: 0.1 % of the RMS was found, of the tip.
+    EXPECT_LT(std::sqrt(error / size), 0.005) << name;
+  }
+  const auto& q1 = full.q[0];
+  const auto& q2 = full.q[1];
+  EXPECT_LT(q1.back() - q1.front(), -0.4);
+  EXPECT_GT(q2.back() - q2.front(), 0.4);
+}
+
+}  // namespace
+}  // namespace panto

@@ -1,0 +1,134 @@
+// What cannot be inverted, or not like this, is refused with its reason and, where there is one, its time.
+#include <gtest/gtest.h>
+
+#include "panto/inversion/linear_servo.hpp"
+#include "panto/inversion/test/cases.hpp"
+#include "panto/io/invert_study.hpp"
+#include "panto/io/load.hpp"
+#include "panto/io/toml.hpp"
+
+namespace panto {
+namespace {
+
+int first_error(const Diagnostics& d) {
+  for (const Diagnostic& item : d.items())
+    if (item.severity == Severity::kError) return item.id;
+  return 0;
+}
+// Error or warning.
+bool warns(const Diagnostics& d, int id, const std::string& words) {
+  for (const Diagnostic& item : d.items())
+    if (item.id == id && item.message.find(words) != std::string::npos) return true;
+  return false;
+}
+Model model_of(const char* name) { return *load(name); }
+int choice_error(const char* name, const ServoChoice& choice) {
+  const Model m = model_of(name);
+  return first_error(ModelServo::create(m, nominal(m), choice).diagnostics());
+}
+
+TEST(InvertNegative, ChoicesThatCannotBe) {
+  EXPECT_EQ(choice_error("mass_on_car", {}), 1002);
+  EXPECT_EQ(choice_error("mass_on_car", {{"z", "z"}, {}, {"u"}, {}}), 1002);
+  EXPECT_EQ(choice_error("cable_robot_reduced", {{"x_P", "z_P"}, {}, {"u_T", "u_T"}, {}}), 1002);
+  EXPECT_EQ(choice_error("mass_on_car", {{"zz"}, {}, {"u"}, {}}), 1003);
+  EXPECT_EQ(choice_error("mass_on_car", {{"z"}, {}, {"v"}, {}}), 1003);
+  EXPECT_EQ(choice_error("gantry_crane", {{"rope_force"}, {}, {"hoist"}, {}}), 1004);
+  EXPECT_EQ(choice_error("cable_robot", {{"x_P", "z_P"}, {"tilt*("}, {"u_T", "u_L1", "u_L2"}, {}}),
+            1006);
+  EXPECT_EQ(choice_error("cable_robot", {{"x_P", "z_P"}, {"tilted"}, {"u_T", "u_L1", "u_L2"}, {}}),
+            1006);
+}
+TEST(InvertNegative, BallJoints) {
+  const Model m = model_of("heavy_top");
+  const Diagnostics d = ModelServo::create(m, nominal(m), {{"x"}, {}, {"u"}, {}}).diagnostics();
+  EXPECT_TRUE(warns(d, 1005, "ball joints"));
+}
+
+TEST(InvertNegative, MatricesThatDoNotFit) {
+  LinearServoMatrices m = inversion_test::chain(3);
+  m.K.resize(2, 3);
+  EXPECT_EQ(first_error(LinearServo::create(m).diagnostics()), 1001);
+  m = inversion_test::chain(3);
+  m.H = Eigen::MatrixXd::Zero(2, 3);
+  EXPECT_EQ(first_error(LinearServo::create(m).diagnostics()), 1002);
+}
+
+TEST(InvertNegative, OptionsThatCannotBe) {
+  auto dae = inversion_test::cable_dae();
+  FunctionServo<inversion_test::CableOde> ode;
+  const Path path = inversion_test::cable_line();
+  const auto error = [&](ServoSystem& s, auto change) {
+    InverseOptions o;
+    change(o);
+    return first_error(InverseModel::create(s, path, o).diagnostics());
+  };
+  EXPECT_EQ(error(dae, [](InverseOptions& o) { o.dt = 0; }), 1007);
+  EXPECT_EQ(error(dae, [](InverseOptions& o) { o.order = 7; }), 1007);
+  EXPECT_EQ(error(dae, [](InverseOptions& o) { o.newton.iterations = 0; }), 1007);
+  EXPECT_EQ(error(ode, [](InverseOptions& o) { o.formulation = Formulation::kSubstitution; }),
+            1007);
+  EXPECT_EQ(first_error(InverseModel::create(dae, inversion_test::car_line(), {}).diagnostics()),
+            1002);
+}
+
+TEST(InvertNegative, StartsThatDoNotFit) {
+  auto dae = inversion_test::cable_dae();
+  auto model = InverseModel::create(dae, inversion_test::cable_line(), {});
+  EXPECT_EQ(first_error((*model)->start(1)), 1022);  // the path moves since 0
+  const std::vector<double> y{15, 4, 15, 4.1}, v(4, 0.0), lambda{-1}, u{0, 0};
+  const Diagnostics d = (*model)->start(0, y, v, lambda, u);
+  EXPECT_EQ(first_error(d), 1022);
+  EXPECT_NE(d.text().find("row \"c1\""), std::string::npos);
+}
+
+// The tip cannot be 9 m away: links of 2 m.
+TEST(InvertNegative, TargetsOutOfReach) {
+  const Model m = model_of("arm_spatial");
+  const ServoChoice choice{{"tip_x", "tip_y", "tip_z"}, {}, {"u1", "u2", "u3"}, {}};
+  InvertOptions o;
+  EXPECT_EQ(first_error(invert(m, nominal(m), choice, *Path::line({9, 0, 1}, {8, 0, 1}, 0, 1, 4), o)
+                            .diagnostics()),
+            1021);
+  const auto leaving =
+      invert(m, nominal(m), choice, *Path::line({0.347296355333861, 0, 1}, {4, 0, 1}, 0, 1, 4), o);
+  ASSERT_FALSE(leaving.ok());
+  EXPECT_EQ(first_error(leaving.diagnostics()), 1024);
+  EXPECT_NE(leaving.diagnostics().text().find("t = 0."), std::string::npos);
+}
+
+TEST(InvertNegative, LimitsAreToldWithTheirTime) {
+  const Model m = model_of("mass_on_car");
+  InvertOptions o;
+  o.verify = false;
+  o.limits = {{"u", -1, 1}};
+  const ServoChoice choice{{"z"}, {}, {"u"}, {}};
+  const auto run = invert(m, nominal(m), choice, *Path::line({1}, {4}, 0, 4, 4), o);
+  ASSERT_TRUE(run.ok());
+  EXPECT_TRUE(warns(run.diagnostics(), 1041, "actuator \"u\" exceeds its limit from t = "));
+  o.limits = {{"v", -1, 1}};
+  EXPECT_EQ(
+      first_error(invert(m, nominal(m), choice, *Path::line({1}, {4}, 0, 4, 4), o).diagnostics()),
+      1003);
+}
+
+TEST(InvertNegative, StudiesThatCannotBeUnderstood) {
+  const auto error = [](const std::string& text) {
+    const Result<ModelSpec> spec = parse_model_text(text, "study.toml");
+    EXPECT_TRUE(spec.ok());
+    EXPECT_TRUE(is_invert_study(*spec));
+    return first_error(load_invert_study(*spec).diagnostics());
+  };
+  EXPECT_EQ(error("path = { to = [1], duration = 1 }"), 111);
+  EXPECT_EQ(error("model = \"mass_on_car\"\npath = { type = \"spiral\" }"), 114);
+  EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1] }"), 111);
+  EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], duration = 1 }\nmethod = { name = "
+                  "\"bdf9\" }"),
+            114);
+  EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], duration = 1 }\nlimits = { u = 3 }"),
+            113);
+  EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], duration = 1 }\nspeed = 3"), 110);
+}
+
+}  // namespace
+}  // namespace panto

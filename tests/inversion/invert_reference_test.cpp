@@ -1,0 +1,163 @@
+// Inverse models of mechanisms of the zoo: values printed by Drücker (2022) or derived from its data, and the plant simulated with the inputs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "panto/inversion/test/cases.hpp"
+#include "panto/io/invert_study.hpp"
+#include "panto/io/load.hpp"
+
+namespace panto {
+namespace {
+
+struct Zoo {
+  Model model;
+  ServoChoice servo;
+};
+Zoo zoo(const std::string& name, const std::vector<Override>& set = {}) {
+  ModelSpec spec;
+  Result<Model> model = load(name, set, &spec);
+  EXPECT_TRUE(model.ok()) << model.diagnostics().text();
+  Result<ServoChoice> servo = servo_choice(spec);
+  EXPECT_TRUE(servo.ok()) << servo.diagnostics().text();
+  return {std::move(*model), std::move(*servo)};
+}
+Zoo arm(const std::vector<Override>& set = {}) {
+  Zoo z = zoo("arm_spatial", set);
+  z.servo = {{"tip_x", "tip_y", "tip_z"}, {}, {"u1", "u2", "u3"}, {}};
+  return z;
+}
+AnalysedRest at_rest(const Zoo& z) {
+  auto servo = ModelServo::create(z.model, nominal(z.model), z.servo);
+  EXPECT_TRUE(servo.ok()) << servo.diagnostics().text();
+  Result<AnalysedRest> rest = analyse_at_rest(**servo);
+  EXPECT_TRUE(rest.ok()) << rest.diagnostics().text();
+  return *rest;
+}
+
+// Zeros at +21.92 and -21.90 1/s, with d = 0.05 at 56.50 and -8.496 1/s.
+TEST(InvertReference, ThePlanarManipulatorIsNonMinimumPhase) {
+  for (const auto& [set, zeros] :
+       {std::pair<std::vector<Override>, std::array<double, 2>>{{}, {21.92, -21.90}},
+        {{{"d", "0.05"}}, {56.50, -8.496}}}) {
+    Zoo z = zoo("manipulator_2d", set);
+    z.servo = {{"z"}, {}, {"u"}, {}};
+    const ServoAnalysis a = at_rest(z).analysis;
+    EXPECT_EQ(a.type, InverseClass::kNonMinimumPhase);
+    EXPECT_EQ(a.configuration, Configuration::kOrthogonal);
+    EXPECT_EQ(a.index, 3);
+    EXPECT_EQ(a.relative_degree, std::vector<int>{2});
+    ASSERT_EQ(a.zeros.size(), 2U);
+    EXPECT_NEAR(a.zeros[0].real(), zeros[0], 1e-3 * zeros[0]);
+    EXPECT_NEAR(a.zeros[1].real(), zeros[1], -1e-3 * zeros[1]);
+    const Result<Inversion> run =
+        invert(z.model, nominal(z.model), z.servo, *Path::line({0}, {0.5}, 0, 1, 4), {});
+    ASSERT_FALSE(run.ok());
+    EXPECT_EQ(run.diagnostics().items().front().id, 1031);
+  }
+}
+
+TEST(InvertReference, TheCableRobotIsFlatAsAFile) {
+  const ServoAnalysis reduced = at_rest(zoo("cable_robot_reduced")).analysis;
+  EXPECT_EQ(reduced.type, InverseClass::kFlat);
+  EXPECT_EQ(reduced.index, 5);
+  EXPECT_EQ(reduced.relative_degree, (std::vector<int>{4, 2}));
+  const ServoAnalysis complete = at_rest(zoo("cable_robot")).analysis;
+  EXPECT_EQ(complete.type, InverseClass::kFlat);
+  EXPECT_EQ(complete.total_relative_degree, 8);
+  EXPECT_EQ(complete.index, 5);
+}
+
+// The model file, the thesis' ordinary and its differential-algebraic equations give the same inputs; here against the closed form.
+TEST(InvertReference, InputsOfTheCableRobotAreTheExactOnes) {
+  const Zoo z = zoo("cable_robot_reduced");
+  const Path path = *Path::line({15, -4}, {11, -7}, 0, 10, 4), down = inversion_test::cable_line();
+  for (const Formulation form : {Formulation::kProjection, Formulation::kMinimalExtension}) {
+    InvertOptions o;
+    o.inverse.formulation = form;
+    o.verify = false;
+    const Result<Inversion> run = invert(z.model, nominal(z.model), z.servo, path, o);
+    ASSERT_TRUE(run.ok()) << run.diagnostics().text();
+    for (size_t k = 1; k < run->t.size(); ++k) {
+      const auto exact = inversion_test::cable_inputs(down, run->t[k]);
+      // Truncation of BDF4 at 10 ms. At the end the fifth derivative of the path jumps, and passes through the points of the method.
+      const double band = run->t[k] <= path.end() ? 1e-8 : 2e-4;
+      EXPECT_NEAR(run->u[0][k], exact[0], band) << run->t[k];
+      EXPECT_NEAR(run->u[1][k], exact[1], band) << run->t[k];
+    }
+  }
+}
+
+TEST(InvertReference, ThePlantFollowsWithTheInputs) {
+  const Zoo crane = zoo("cable_robot_reduced"), car = zoo("mass_on_car"),
+            disks = zoo("torsional_oscillator");
+  const auto largest = [](const Zoo& z, const Path& path) {
+    const Result<Inversion> run = invert(z.model, nominal(z.model), z.servo, path, {});
+    EXPECT_TRUE(run.ok()) << run.diagnostics().text();
+    EXPECT_EQ(run->not_converged, 0);
+    EXPECT_EQ(run->tracking_max.size(), z.servo.outputs.size());
+    return *std::max_element(run->tracking_max.begin(), run->tracking_max.end());
+  };
+  // Measured 1e-8 m, 2e-7 m, 4e-7 rad: truncation of BDF4 at 10 ms with margin.
+  EXPECT_LT(largest(crane, *Path::line({15, -4}, {11, -7}, 0, 10, 4)), 1e-7);
+  EXPECT_LT(largest(car, *Path::line({1}, {4}, 0, 8, 4)), 1e-4);
+  EXPECT_LT(largest(disks, *Path::line({0}, {2 * std::numbers::pi}, 0, 6, 7)), 2e-6);
+}
+
+// A22: from 16 m to 11 m in 10 s with nothing sliding on the platform, (4.12): the thesis measures about 3°, its condition gives 2.73°.
+TEST(InvertReference, ThePlatformTiltsAsItsConditionAsks) {
+  Zoo z = zoo("cable_robot");
+  z.servo.outputs = {"x_P", "z_P"};
+  z.servo.conditions = {"ax_P*cos(tilt) + (az_P + g)*sin(tilt)"};
+  const double height = at_rest(zoo("cable_robot")).outputs[1];
+  InvertOptions o;
+  const Result<Inversion> run = invert(z.model, nominal(z.model), z.servo,
+                                       *Path::line({16, height}, {11, height}, 0, 10, 4), o);
+  ASSERT_TRUE(run.ok()) << run.diagnostics().text();
+  const auto angle = std::find(run->coordinates.begin(), run->coordinates.end(), "pose.angle");
+  ASSERT_NE(angle, run->coordinates.end());
+  double peak = 0;
+  for (const double x : run->y[static_cast<size_t>(angle - run->coordinates.begin())])
+    peak = std::max(peak, std::abs(x));
+  EXPECT_NEAR(peak * 180 / std::numbers::pi, 2.73, 0.02);
+  for (const double e : run->tracking_max) EXPECT_LT(e, 1e-6);
+}
+
+// Digest of the thesis' data with s4 = 0.168 m: zeros about -2.1 ± 65.5 i at the start; with the homogeneous link's 0.25 m one in the right half plane.
+TEST(InvertReference, TheSpatialArmIsMinimumPhaseAfterItsMassIsMoved) {
+  const ServoAnalysis good = at_rest(arm()).analysis;
+  EXPECT_EQ(good.type, InverseClass::kMinimumPhase);
+  EXPECT_EQ(good.relative_degree, (std::vector<int>{2, 2, 2}));
+  EXPECT_NEAR(good.zeros.front().real(), -2.1, 0.1);
+  EXPECT_NEAR(std::abs(good.zeros.front().imag()), 65.5, 0.5);
+  const Zoo bad = arm({{"s4", "0.25 m"}});
+  const AnalysedRest rest = at_rest(bad);
+  EXPECT_EQ(rest.analysis.type, InverseClass::kNonMinimumPhase);
+  const Result<Inversion> run = invert(bad.model, nominal(bad.model), bad.servo,
+                                       *Path::circle(rest.outputs, {0.65, 0.7, 1}, 0, 2, 4), {});
+  ASSERT_FALSE(run.ok());
+  EXPECT_EQ(run.diagnostics().items().front().id, 1031);
+}
+
+// Recheck of the thesis' circle with BDF2: 1.2e-2, 3.0e-3, 7.5e-4 m at 10, 5, 2.5 ms (largest component).
+TEST(InvertReference, TheSpatialArmFollowsItsCircleWithSecondOrder) {
+  const Zoo z = arm();
+  const Path path = *Path::circle(at_rest(z).outputs, {0.65, 0.7, 1}, 0, 2, 4);
+  std::vector<double> error;
+  for (const double dt : {0.005, 0.0025}) {
+    InvertOptions o;
+    o.inverse.dt = dt;
+    o.inverse.order = 2;
+    o.until = 2;
+    o.tol = 1e-8;
+    const Result<Inversion> run = invert(z.model, nominal(z.model), z.servo, path, o);
+    ASSERT_TRUE(run.ok()) << run.diagnostics().text();
+    error.push_back(*std::max_element(run->tracking_max.begin(), run->tracking_max.end()));
+  }
+  EXPECT_NEAR(error[0], 3.0e-3, 0.3e-3);
+  EXPECT_NEAR(error[1], 7.5e-4, 0.5e-4);
+}
+
+}  // namespace
+}  // namespace panto
