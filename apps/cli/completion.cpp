@@ -162,7 +162,7 @@ if [[ $funcstack[1] == _panto ]]; then _panto "$@"; else compdef _panto panto; f
 void add_completion(CLI::App& app, int& exit_code) {
   auto shell = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("completion", "Completion of this program for a shell");
-  verb->group("Set-up");
+  verb->group("Other");
   verb->add_option("SHELL", *shell, "bash or zsh")->required();
   verb->footer(
       "Examples:\n"

@@ -108,7 +108,7 @@ int reproduce_verb(const Arguments& a) {
 void add_reproduce(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("reproduce", "Published results, computed next to printed");
-  verb->group("Published results");
+  verb->group("Other");
   verb->add_option("KEY", a->what, "Source, or source:item")->type_name("[:ITEM]");
   verb->add_flag("--list", a->list, "List all cases");
   verb->add_flag("--json", a->json, "Result as JSON on standard output");

@@ -142,10 +142,10 @@ std::string json_of(const Run& run, const std::vector<double>& at) {
       .begin_object()
       .member("steps", run.stats.steps)
       .member("evaluations", run.stats.evaluations)
-      .member("references", run.stats.references)
       .member("wall_seconds", run.stats.wall_seconds)
-      .member("real_time_factor", run.stats.real_time_factor)
-      .end_object();
+      .member("real_time_factor", run.stats.real_time_factor);
+  if (run.stats.references > 0) json.member("references", run.stats.references);
+  json.end_object();
   if (!run.stopped_by.empty()) json.member("stopped_by", run.stopped_by);
   json.end_object();
   return json.text() + "\n";

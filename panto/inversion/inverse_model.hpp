@@ -24,9 +24,9 @@ struct InverseOptions {
   NewtonOptions newton;
 };
 
-// Coefficients α_0 … α_k of ẋ_n ≈ Σ α_i x_(n-i) / Δt (INV-11).
+// Coefficients α_0 … α_k of ẋ_n ≈ Σ α_i x_(n-i) / Δt (SRV-11).
 std::vector<double> bdf_coefficients(int order);
-// A⁻¹ / Δt and nodes of Radau IIA of order 5 (INV-12).
+// A⁻¹ / Δt and nodes of Radau IIA of order 5 (SRV-12).
 StageRule radau5_rule(double dt);
 
 // At rest with the outputs where the path is at time t: y, λ, u.

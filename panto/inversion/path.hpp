@@ -14,7 +14,7 @@ inline constexpr int kMostDerivatives = 24;
 // Largest m of transitions and splines: beyond, their alternating sums lose more than half of the digits.
 inline constexpr int kMostSmooth = 12;
 
-// The polynomial S of degree 2m + 1 from 0 at τ = 0 to 1 at τ = 1 whose derivatives 1 … m vanish at both ends (INV-20): C^m when held outside.
+// The polynomial S of degree 2m + 1 from 0 at τ = 0 to 1 at τ = 1 whose derivatives 1 … m vanish at both ends (SRV-20): C^m when held outside.
 class Transition {
  public:
   explicit Transition(int m);
@@ -32,14 +32,14 @@ class Path {
   // From `from` to `to` in [t0, t0 + duration] along a line, C^m.
   static Result<Path> line(std::vector<double> from, std::vector<double> to, double t0,
                            double duration, int m);
-  // `turns` times around the circle through `from`: the first two components, arc length from rest to rest, C^m; further components stay (INV-21).
+  // `turns` times around the circle through `from`: the first two components, arc length from rest to rest, C^m; further components stay (SRV-21).
   static Result<Path> circle(std::vector<double> from, std::vector<double> centre, double t0,
                              double duration, int m, double turns = 1);
-  // Through points[i] at times[i]: at rest up to derivative m at both ends, C^2m between, smallest ∫ (z^(m+1))² of all such curves (INV-22).
+  // Through points[i] at times[i]: at rest up to derivative m at both ends, C^2m between, smallest ∫ (z^(m+1))² of all such curves (SRV-22).
   static Result<Path> way_points(std::vector<double> times,
                                  const std::vector<std::vector<double>>& points, int m);
   // The same through samples of a motion from rest to rest. E1012 where they are not those of a motion with m continuous derivatives: the jumps of
-  // the m-th difference quotient do not shrink with the spacing (INV-23). At least 2m + 6 samples.
+  // the m-th difference quotient do not shrink with the spacing (SRV-23). At least 2m + 6 samples.
   static Result<Path> sampled(std::vector<double> times,
                               const std::vector<std::vector<double>>& points, int m);
 

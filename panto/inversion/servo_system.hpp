@@ -1,4 +1,4 @@
-// What an inverse model is made of (INV-1): equations of motion in (t, y, v, w = v̇, λ, u), rows that the mechanism obeys by its multipliers λ, and servo
+// What an inverse model is made of (SRV-1): equations of motion in (t, y, v, w = v̇, λ, u), rows that the mechanism obeys by its multipliers λ, and servo
 // rows that it shall obey by its inputs u. Mechanisms, matrices and user code give the same narrow interface; solvers and analysis know no other.
 #pragma once
 

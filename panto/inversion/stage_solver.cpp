@@ -496,7 +496,7 @@ Status StageSolver::solve(double t, const Path& path, const Eigen::MatrixXd& p,
     }
     evaluate(false);
     if (broyden) {
-      // J + f χᵀ / χᵀχ with χ = -dx (INV-13), carried over to the inverse by Sherman and Morrison.
+      // J + f χᵀ / χᵀχ with χ = -dx (SRV-13), carried over to the inverse by Sherman and Morrison.
       const double square = dx_.squaredNorm();
       hf_.noalias() = inverse_ * f_;
       th_.noalias() = inverse_.transpose() * dx_;

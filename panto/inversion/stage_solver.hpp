@@ -1,5 +1,5 @@
 // One step of the inverse model: its equations at the stages of an implicit rule, solved together by Newton's method. Positions of the stages are the
-// unknowns; speeds and accelerations follow from them by the rule (INV-10), so that nothing is solved for twice. Does not allocate.
+// unknowns; speeds and accelerations follow from them by the rule (SRV-10), so that nothing is solved for twice. Does not allocate.
 #pragma once
 
 #include <Eigen/Core>
@@ -12,11 +12,11 @@ namespace panto {
 
 // How the rows on positions enter (docs/theory/inversion.md): the index of the equations that are solved.
 enum class Formulation : std::uint8_t {
-  kOriginal,    // as stated                                                               (INV-3)
-  kProjection,  // rows and their second derivatives, motion along the rows left out        (INV-4)
-  kSubstitution,  // outputs that are coordinates are put in                                  (INV-5)
-  kMinimalExtension,  // rows and their derivatives, with dummy speeds and accelerations          (INV-6)
-  kBaumgarte,  // second derivatives with a stable remainder                               (INV-7)
+  kOriginal,    // as stated                                                               (SRV-3)
+  kProjection,  // rows and their second derivatives, motion along the rows left out        (SRV-4)
+  kSubstitution,  // outputs that are coordinates are put in                                  (SRV-5)
+  kMinimalExtension,  // rows and their derivatives, with dummy speeds and accelerations          (SRV-6)
+  kBaumgarte,  // second derivatives with a stable remainder                               (SRV-7)
 };
 enum class JacobianKind : std::uint8_t { kAnalytic, kFiniteDifference, kBroyden };
 
