@@ -173,6 +173,6 @@ def write_pages(panto, fragments_folder, out):
 
 
 def split_example(body):
-    """The first code block begins the example."""
-    at = body.index("```")
+    """The first code block begins the example, with the line that names its file."""
+    at = re.search(r"^(Save as `[\w.]+`:\s*)?^```", body, re.M).start()
     return body[:at].strip(), body[at:].strip()

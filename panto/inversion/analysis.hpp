@@ -9,7 +9,7 @@
 
 namespace panto {
 
-enum class Configuration : std::uint8_t { kOrthogonal, kMixed, kTangential };  // SRV-30
+enum class Configuration : std::uint8_t { kOrthogonal, kMixed, kTangential };  // SRV-31
 enum class InverseClass : std::uint8_t {
   kFlat,             // no internal dynamics
   kMinimumPhase,     // stable internal dynamics
@@ -24,16 +24,16 @@ struct ServoAnalysis {
   int degrees_of_freedom = 0;  // half the number of poles where drives add no states
   int reachable = 0;  // outputs whose accelerations the inputs reach directly: rank of P (SRV-31)
   Configuration configuration = Configuration::kOrthogonal;
-  std::vector<std::complex<double>> poles, zeros;  // finite (SRV-32, SRV-33)
+  std::vector<std::complex<double>> poles, zeros;  // finite (SRV-32)
   std::vector<std::complex<double>> zeros_qz;      // by QZ on the same pencil
   std::vector<std::complex<double>>
       zeros_second_order;  // by null spaces of rows and columns (SRV-34), where all rows are on positions
   bool has_second_order = false;
   bool regular = false;              // the inverse exists, as a linear system
-  int index = 0;                     // of the inverse equations (SRV-35)
+  int index = 0;                     // of the inverse equations (PEN-1)
   int plant_index = 0;               // of the equations with inputs given
   int total_relative_degree = 0;     // poles minus zeros
-  std::vector<int> relative_degree;  // per output; 0: no input acts on it (SRV-36)
+  std::vector<int> relative_degree;  // per output; 0: no input acts on it (SRV-33)
   bool decoupling_regular = false;
   InverseClass type = InverseClass::kUndetermined;
   int smoothness = 0;  // continuous derivatives that the path needs

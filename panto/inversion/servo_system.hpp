@@ -10,7 +10,7 @@
 
 namespace panto {
 
-// A row is stated on the level of positions, speeds or accelerations; the row and its time derivatives up to accelerations are evaluated.
+// A row is stated on the level of positions, speeds or accelerations; the row and its time derivatives up to accelerations are evaluated (SRV-2).
 struct AlgebraicRow {
   std::string name;
   Level level = Level::kPosition;
