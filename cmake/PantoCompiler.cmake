@@ -25,7 +25,9 @@ endif()
 
 find_program(PANTO_CCACHE ccache)
 if(PANTO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${PANTO_CCACHE}")
+  # Paths below the source tree count relative to it: checkouts of one user share what they have compiled.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
+                                  CCACHE_NOHASHDIR=1 ${PANTO_CCACHE})
 endif()
 find_program(PANTO_LLD NAMES ld.lld)
 if(PANTO_LLD)

@@ -19,9 +19,9 @@ constexpr int kSteps = 10;  // of the grid, over 1 rad
 constexpr size_t kModes = 6;
 
 constexpr const char* kBasis =
-    "printed: worst of an independent computation, whose interior modes do not follow the pins of "
-    "their links; ours do (docs/theory/reduced-mechanisms.md). Thesis: surfaces without numbers. "
-    "Taken, not printed: places of nodes 4, 7, 11 and of D on CE, interior modes 1, 2, 4, 7";
+    "printed: worst of an independent computation, rounded. Thesis: surfaces without numbers. "
+    "Taken, "
+    " not printed: places of nodes 4, 7, 11 and of D on CE, interior modes 1, 2, 4, 7";
 
 struct Posed {
   std::unique_ptr<Model> model;
