@@ -21,7 +21,7 @@ constexpr size_t kModes = 6;
 constexpr const char* kBasis =
     "printed: worst of an independent computation, rounded. Thesis: surfaces without numbers. "
     "Taken, "
-    " not printed: places of nodes 4, 7, 11 and of D on CE, interior modes 1, 2, 4, 7";
+    "not printed: places of nodes 4, 7, 11 and of D on CE, interior modes 1, 2, 4, 7";
 
 struct Posed {
   std::unique_ptr<Model> model;
