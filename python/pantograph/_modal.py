@@ -174,7 +174,7 @@ def ema(
     frames:       names of the nodes of a universal file
     progress:     True: a line on standard error; or a function of the fraction done: False stops
 
-    >>> test = pg.impact("single_flexible_link", ["link.n3:y", "link.end:y"], damping=0.01, record=4)
+    >>> test = pg.impact("single_flexible_link", ["link.n3:y", "link.end:y"], damping=0.02, band=(0, 60))
     >>> round(float(pg.ema(test, order=20).frequencies_hz[0]), 2) == round(test.modes[0][0], 2)
     True
     """
@@ -239,7 +239,7 @@ def impact(
     band:         lines that are kept [Hz]; default: 0 to rate / 2.56
     progress:     True: a line on standard error; or a function of the fraction done: False stops
 
-    >>> test = pg.impact("single_flexible_link", ["link.end:y"], damping=0.01, record=4, band=(0, 60))
+    >>> test = pg.impact("single_flexible_link", ["link.end:y"], damping=0.02, band=(0, 60))
     >>> test.error < 1e-3
     True
     """
