@@ -1,10 +1,9 @@
 // The extension module pantograph._core: errors, arrays and the bindings of each module.
-#include <algorithm>
-#include <array>
-
+#include "panto/base/numerical_failure.hpp"
 #include "python/bindings.hpp"
 
 namespace panto::python {
+void bind_inversion(pybind11::module_& module);
 
 py::list to_python(const Diagnostics& diagnostics) {
   const py::object make = py::module_::import("pantograph._errors").attr("Diagnostic");
@@ -25,21 +24,11 @@ void raise(const char* name, const py::object& argument) {
   PyErr_SetObject(type.ptr(), type(argument).ptr());
 }
 
-// Failures of a calculation on acceptable input; all other diagnostics speak about what was given.
-bool numerical(const Diagnostics& diagnostics) {
-  constexpr std::array kIds{505, 510, 516, 517, 540, 718};
-  return std::all_of(diagnostics.items().begin(), diagnostics.items().end(),
-                     [&](const Diagnostic& d) {
-                       return d.severity == Severity::kWarning ||
-                              std::find(kIds.begin(), kIds.end(), d.id) != kIds.end();
-                     });
-}
-
 void translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(std::move(thrown));
   } catch (const Rejected& e) {
-    const bool failed = numerical(e.diagnostics());
+    const bool failed = numerical_failure(e.diagnostics());
     raise(failed ? "NumericalError" : "ModelError", to_python(e.diagnostics()));
   } catch (const NumericalFailure& e) {
     raise("NumericalError", py::str(e.what()));
@@ -96,6 +85,7 @@ PYBIND11_MODULE(_core, module) {
   python::bind_identification(module);
   python::bind_updating(module);
   python::bind_reduction(module);
+  python::bind_inversion(module);
   python::bind_modal(module);
   python::bind_estimation(module);
   python::bind_io(module);

@@ -11,8 +11,6 @@
 #include "apps/cli/operating.hpp"
 #include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
-#include "panto/io/atomic_file.hpp"
-#include "panto/io/csv.hpp"
 #include "panto/io/invert_study.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
@@ -22,7 +20,7 @@ namespace {
 
 struct Arguments : ModelArguments {
   bool analyse = false, force = false, unverified = false;
-  std::string output, by, to, duration, step, method, form, csv;
+  std::string output, by, to, duration, until, step, method, form, csv;
   int smooth = -1;
 };
 
@@ -38,38 +36,35 @@ std::vector<std::string> split(const std::string& text) {
 
 // What the command line says, over what the study says.
 bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
-  if (!a.output.empty()) study.servo.outputs = split(a.output), study.servo.conditions.clear();
-  if (!a.by.empty()) study.servo.inputs = split(a.by);
-  const auto wrong = [&](const char* option, const std::string& text, const char* wanted) {
-    message = fmt::format("{} {}: expected {}", option, text, wanted);
+  const auto wrong = [&](const std::string& option, const std::string& text,
+                         const std::string& wanted) {
+    message = fmt::format("--{} {}: expected {}", option, text, wanted);
     return false;
   };
+  InvertChanges changes;
+  if (!a.output.empty()) changes.outputs = split(a.output);
+  if (!a.by.empty()) changes.inputs = split(a.by);
   if (!a.to.empty()) {
-    study.path.kind = PathSpec::Kind::kLine;
-    study.path.to.clear();
+    changes.to.emplace();
     for (const std::string& word : split(a.to)) {
       double x = 0;
-      if (!parse_value(word, x)) return wrong("--to", a.to, "values, such as 4,30deg");
-      study.path.to.push_back(x);
+      if (!parse_value(word, x)) return wrong("to", a.to, "values, such as 4,30deg");
+      changes.to->push_back(x);
     }
   }
-  if (!a.duration.empty() && !parse_value(a.duration, study.path.duration))
-    return wrong("--in", a.duration, "a time, such as 8s");
-  if (!a.step.empty() && !parse_value(a.step, study.options.inverse.dt))
-    return wrong("--step", a.step, "a time, such as 10ms");
-  if (!a.method.empty() && !inverse_method(a.method, study.options.inverse))
-    return wrong("--method", a.method, "euler, linear_euler, bdf1 … bdf6 or radau5");
-  if (!a.form.empty()) {
-    const auto form = formulation_of(a.form);
-    if (!form)
-      return wrong("--form", a.form,
-                   "original, projection, substitution, minimal_extension or baumgarte");
-    study.options.inverse.formulation = *form;
-  }
-  if (a.smooth >= 0) study.path.smooth = a.smooth;
-  study.options.force = study.options.force || a.force;
-  study.options.verify = study.options.verify && !a.unverified;
-  return true;
+  const auto time = [](const std::string& text, std::optional<double>& into) {
+    return text.empty() || parse_value(text, into.emplace());
+  };
+  if (!time(a.duration, changes.duration)) return wrong("in", a.duration, "a time, such as 8s");
+  if (!time(a.step, changes.step)) return wrong("step", a.step, "a time, such as 10ms");
+  if (!time(a.until, changes.until)) return wrong("until", a.until, "a time, such as 12s");
+  if (!a.method.empty()) changes.method = a.method;
+  if (!a.form.empty()) changes.form = a.form;
+  if (a.smooth >= 0) changes.smooth = a.smooth;
+  if (a.force) changes.force = true;
+  if (a.unverified) changes.verify = false;
+  const std::optional<UnknownWord> unknown = panto::apply(changes, study);
+  return !unknown || wrong(unknown->option, unknown->word, unknown->expected);
 }
 
 std::string text_of(const std::complex<double>& s) {
@@ -175,21 +170,6 @@ std::string table_of(const Inversion& r, const ServoChoice& servo, double dt) {
   return text;
 }
 
-Diagnostics write_series(const Inversion& r, const std::string& path) {
-  SeriesTable table;
-  table.columns.push_back({"t", "s", r.t});
-  const auto add = [&](const std::vector<std::string>& names, const char* suffix,
-                       const std::vector<std::vector<double>>& values) {
-    for (size_t i = 0; i < names.size() && i < values.size(); ++i)
-      table.columns.push_back({names[i] + suffix, "", values[i]});
-  };
-  add(r.inputs, "", r.u);
-  add(r.outputs, "_desired", r.desired);
-  add(r.outputs, "_achieved", r.achieved);
-  add(r.coordinates, "_q", r.y);
-  return write_text_atomically(path, csv_text(table));
-}
-
 int invert_verb(const Arguments& a) {
   Diagnostics notes;
   std::optional<LoadedInvertStudy> study;
@@ -212,23 +192,15 @@ int invert_verb(const Arguments& a) {
     Result<Model> model = load_model(a.model, overrides, &spec);
     notes.append(model.diagnostics());
     if (!model.ok()) return fail(notes, a.json);
-    Result<ServoChoice> servo = servo_choice(spec);
-    if (!servo.ok()) return fail(servo.diagnostics(), a.json);
-    study = LoadedInvertStudy{std::move(*model), std::move(*servo), {}, {}};
-    if (a.to.empty() && !a.analyse)
-      return fail_usage("where to? --to gives the outputs at the end, a study.toml a path", a.json);
+    Params params = nominal(*model);
+    Result<LoadedInvertStudy> alone = invert_model(std::move(*model), std::move(params), spec);
+    if (!alone.ok()) return fail(alone.diagnostics(), a.json);
+    study = std::move(*alone);
   }
   if (!apply(a, *study, message)) return fail_usage(message, a.json);
+  if (!a.analyse && !has_path(*study))
+    return fail_usage("where to? --to gives the outputs at the end, a study.toml a path", a.json);
   if (a.analyse) {
-    // Without a path: where the model rests.
-    if (study->path.to.empty() && study->path.kind == PathSpec::Kind::kLine) {
-      Result<std::unique_ptr<ModelServo>> servo =
-          ModelServo::create(study->model, nominal(study->model), study->servo);
-      if (!servo.ok()) return fail(servo.diagnostics(), a.json);
-      const Result<AnalysedRest> rest = analyse_at_rest(**servo);
-      if (!rest.ok()) return fail(rest.diagnostics(), a.json);
-      study->path.to = rest->outputs;
-    }
     const Result<AnalysedRest> rest = analyse_invert_study(*study);
     notes.append(rest.diagnostics());
     if (!rest.ok()) return fail(notes, a.json);
@@ -249,7 +221,7 @@ int invert_verb(const Arguments& a) {
   notes.append(found.diagnostics());
   if (!found.ok()) return fail(notes, a.json);
   if (!a.csv.empty()) {
-    const Diagnostics written = write_series(*found, a.csv);
+    const Diagnostics written = write_inversion(*found, a.csv);
     notes.append(written);
     if (!written.ok()) return fail(notes, a.json);
   }
@@ -277,6 +249,8 @@ void add_invert(CLI::App& app, int& exit_code) {
   verb->add_option("--to", a->to, "Outputs at the end of a line from rest to rest")
       ->type_name("value,...");
   verb->add_option("--in", a->duration, "Duration of the path (1s)")->type_name("time");
+  verb->add_option("--until", a->until, "End of the run (a quarter beyond the path)")
+      ->type_name("time");
   verb->add_option("--smooth", a->smooth, "Continuous derivatives of the path (as needed)")
       ->type_name("m")
       ->check(CLI::Range(0, kMostSmooth));

@@ -8,13 +8,11 @@
 #include <cstdlib>
 
 #include "apps/cli/json.hpp"
+#include "panto/base/numerical_failure.hpp"
 #include "panto/io/atomic_file.hpp"
 
 namespace panto::cli {
 namespace {
-
-// Failures of a calculation; all other diagnostics speak about what was given.
-constexpr int kNumericalIds[] = {505, 510, 516, 517, 540, 718, 813, 960, 1021, 1023, 1024};
 
 std::string json_of(const Diagnostics& diagnostics) {
   JsonWriter json;
@@ -95,12 +93,7 @@ void note(const std::string& text) {
 int fail(const Diagnostics& diagnostics, bool json) {
   print(diagnostics);
   if (json) out(json_of(diagnostics));
-  for (const Diagnostic& d : diagnostics.items()) {
-    const bool numerical = std::find(std::begin(kNumericalIds), std::end(kNumericalIds), d.id) !=
-                           std::end(kNumericalIds);
-    if (d.severity == Severity::kError && !numerical) return kBadInput;
-  }
-  return kNumerical;
+  return numerical_failure(diagnostics) ? kNumerical : kBadInput;
 }
 
 int fail_usage(const std::string& message, bool json) {

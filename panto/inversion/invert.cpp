@@ -7,13 +7,14 @@
 #include <cmath>
 
 #include "panto/integrate/simulate.hpp"
+#include "panto/integrate/state_units.hpp"
 
 namespace panto {
 namespace {
 
 // The plant moved by the inputs, from the state the inverse model started in.
 Result<Run> forward(const Model& model, const Params& params, const ModelServo& servo,
-                    const Inversion& inversion, double tol) {
+                    const Inversion& inversion, const InvertOptions& options) {
   Model plant = model;
   const std::span<const int> inputs = servo.inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -23,13 +24,14 @@ Result<Run> forward(const Model& model, const Params& params, const ModelServo& 
   }
   SimulationOptions o;
   o.until = inversion.t.back();
-  o.tol = tol;
+  o.tol = options.tol;
   o.at = inversion.t;
   o.keep_states = false;
   // Inputs that are noise drive a variable step to a crawl: there is no motion to verify then.
   constexpr double kSeconds = 20;
   const auto begin = std::chrono::steady_clock::now();
-  o.progress = [begin](double) {
+  o.progress = [begin, &options](double fraction) {
+    if (options.progress && !options.progress(0.5 + 0.5 * fraction)) return false;
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() <
            kSeconds;
   };
@@ -40,6 +42,16 @@ Result<Run> forward(const Model& model, const Params& params, const ModelServo& 
     o.v[static_cast<size_t>(c.v)] = inversion.v[static_cast<size_t>(c.v)].front();
   }
   return simulate(plant, params, o);
+}
+
+void describe(const Model& model, const ModelServo& servo, Inversion& found) {
+  for (const int i : servo.outputs().first(found.outputs.size()))
+    found.output_units.push_back(unit_of(model.outputs[static_cast<size_t>(i)]));
+  for (const int i : servo.inputs())
+    found.input_units.push_back(to_string(model.inputs[static_cast<size_t>(i)].dim));
+  found.coordinate_units.resize(found.coordinates.size());
+  for (const ScalarCoordinate& c : scalar_coordinates(model))
+    found.coordinate_units[static_cast<size_t>(c.v)] = c.angular ? "rad" : "m";
 }
 
 void check_limits(const InvertOptions& options, const Inversion& found, Diagnostics& notes) {
@@ -133,6 +145,7 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
   found.coordinates = (*servo)->coordinate_names();
   for (size_t i = static_cast<size_t>((*servo)->n_lambda()); i < (*servo)->rows().size(); ++i)
     if (!(*servo)->rows()[i].implicit) found.outputs.push_back((*servo)->rows()[i].name);
+  describe(model, **servo, found);
   found.desired.resize(found.outputs.size());
   found.u.resize(found.inputs.size());
   for (auto* series : {&found.y, &found.v, &found.w}) series->resize(found.coordinates.size());
@@ -156,7 +169,7 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
       options.until > 0 ? options.until : path.end() + 0.25 * (path.end() - path.begin());
   const long steps = std::lround(until / options.inverse.dt);
   double unconverged = -1, total = 0;
-  for (long n = 0; n < steps; ++n) {
+  for (long n = 0; n < steps && found.complete; ++n) {
     const auto begin = std::chrono::steady_clock::now();
     const Status status = m.step();
     const double seconds =
@@ -182,19 +195,22 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
       notes.error(1024, {}, fmt::format("t = {:.6g} s: the inputs are not finite", m.t()));
       return notes;
     }
+    ++found.times.cycles;
+    const double done = static_cast<double>(n + 1) / static_cast<double>(steps);
+    found.complete = !options.progress || options.progress(options.verify ? 0.5 * done : done);
   }
-  found.times.cycles = steps;
-  found.times.mean = steps > 0 ? total / static_cast<double>(steps) : 0;
+  if (found.times.cycles > 0) found.times.mean = total / static_cast<double>(found.times.cycles);
   if (found.not_converged > 0)
-    notes.warning(1042, {},
-                  fmt::format("{} of {} steps did not converge, the first at t = {:.6g} s; largest "
-                              "residual {:.3g}",
-                              found.not_converged, steps, unconverged, found.largest_residual));
+    notes.warning(
+        1042, {},
+        fmt::format("{} of {} steps did not converge, the first at t = {:.6g} s; largest "
+                    "residual {:.3g}",
+                    found.not_converged, found.times.cycles, unconverged, found.largest_residual));
   check_limits(options, found, notes);
   if (!notes.ok()) return notes;
-  if (!options.verify) return {std::move(found), std::move(notes)};
+  if (!options.verify || !found.complete) return {std::move(found), std::move(notes)};
 
-  const Result<Run> run = forward(model, params, **servo, found, options.tol);
+  const Result<Run> run = forward(model, params, **servo, found, options);
   if (!run.ok() || !run->complete || run->t.size() != found.t.size()) {
     notes.warning(1044, {},
                   fmt::format("not verified: the simulation of the plant with these inputs {}",

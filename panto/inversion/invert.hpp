@@ -1,6 +1,8 @@
 // From a model, a choice of outputs and actuators, and a path to inputs, checked by a simulation of the plant with these inputs.
 #pragma once
 
+#include <functional>
+
 #include "panto/inversion/analysis.hpp"
 #include "panto/inversion/model_servo.hpp"
 
@@ -18,6 +20,7 @@ struct InvertOptions {
   double tol = 1e-10;  // of that simulation, with variable step
   bool force = false;  // integrate a non-minimum phase system all the same
   std::vector<InputLimit> limits;
+  std::function<bool(double)> progress;  // fraction done, at every step; false stops
 };
 
 struct CycleTimes {
@@ -28,12 +31,14 @@ struct CycleTimes {
 struct Inversion {
   std::string model;
   std::vector<std::string> outputs, inputs, coordinates;
+  std::vector<std::string> output_units, input_units, coordinate_units;
   ServoAnalysis analysis;
   std::vector<double> t;
   // By row: desired and simulated outputs, inputs, coordinates and their speeds and accelerations as the inverse model has them.
   std::vector<std::vector<double>> desired, achieved, u, y, v, w;
   std::vector<double> tracking_max,
-      tracking_rms;  // of achieved - desired, per output; empty without verification
+      tracking_rms;      // of achieved - desired, per output; empty without verification
+  bool complete = true;  // false: stopped on the way, and not verified
   int most_iterations = 0;
   long not_converged = 0;
   double largest_residual = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "panto/io/atomic_file.hpp"
 #include "panto/io/beside.hpp"
 #include "panto/io/csv.hpp"
 #include "panto/io/load.hpp"
@@ -9,18 +10,13 @@
 
 namespace panto {
 
-Result<LoadedInvertStudy> load_invert_study(const ModelSpec& description) {
-  Result<InvertStudy> study = invert_study(description);
-  if (!study.ok()) return study.diagnostics();
+namespace {
+
+Result<LoadedInvertStudy> with_model(const ModelSpec& description, InvertStudy study, Model model,
+                                     Params params, const ModelSpec& spec) {
   Diagnostics d;
-  ModelSpec spec;
-  Result<Model> model = load(model_beside(description.file, study->model), study->set, &spec);
-  if (!model.ok()) {
-    append_at(model.diagnostics(), description.root.find("model"), d);
-    return d;
-  }
-  LoadedInvertStudy out{std::move(*model), std::move(study->servo), std::move(study->path),
-                        std::move(study->options)};
+  LoadedInvertStudy out{std::move(model), std::move(params), std::move(study.servo),
+                        std::move(study.path), std::move(study.options)};
   if (out.servo.inputs.empty()) {
     Result<ServoChoice> own = servo_choice(spec);
     if (!own.ok()) return own.diagnostics();
@@ -43,10 +39,79 @@ Result<LoadedInvertStudy> load_invert_study(const ModelSpec& description) {
   return out;
 }
 
+}  // namespace
+
+Result<LoadedInvertStudy> load_invert_study(const ModelSpec& description) {
+  Result<InvertStudy> study = invert_study(description);
+  if (!study.ok()) return study.diagnostics();
+  ModelSpec spec;
+  Result<Model> model = load(model_beside(description.file, study->model), study->set, &spec);
+  if (!model.ok()) {
+    Diagnostics d;
+    append_at(model.diagnostics(), description.root.find("model"), d);
+    return d;
+  }
+  Params params = nominal(*model);
+  return with_model(description, std::move(*study), std::move(*model), std::move(params), spec);
+}
+
+Result<LoadedInvertStudy> load_invert_study(const ModelSpec& description, Model model,
+                                            Params params, const ModelSpec& spec) {
+  Result<InvertStudy> study = invert_study(description);
+  if (!study.ok()) return study.diagnostics();
+  return with_model(description, std::move(*study), std::move(model), std::move(params), spec);
+}
+
 Result<LoadedInvertStudy> load_invert_study(const std::string& path) {
   const Result<ModelSpec> file = read_model_file(path);
   if (!file.ok()) return file.diagnostics();
   return load_invert_study(*file);
+}
+
+Result<LoadedInvertStudy> invert_model(Model model, Params params, const ModelSpec& spec) {
+  Result<ServoChoice> servo = servo_choice(spec);
+  if (!servo.ok()) return servo.diagnostics();
+  return LoadedInvertStudy{std::move(model), std::move(params), std::move(*servo), {}, {}};
+}
+
+std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy& study) {
+  InverseOptions& inverse = study.options.inverse;
+  if (changes.method) {
+    InverseOptions named = inverse;
+    // Of a linear implicit method before it: a method named anew iterates as its name says.
+    if (named.newton.iterations == 1) named.newton.iterations = NewtonOptions{}.iterations;
+    if (!inverse_method(*changes.method, named))
+      return UnknownWord{"method", *changes.method, "euler, linear_euler, bdf1 … bdf6 or radau5"};
+    inverse = named;
+  }
+  if (changes.form) {
+    const std::optional<Formulation> form = formulation_of(*changes.form);
+    if (!form)
+      return UnknownWord{"form", *changes.form,
+                         "original, projection, substitution, minimal_extension or baumgarte"};
+    inverse.formulation = *form;
+  }
+  if (changes.outputs) {
+    study.servo.outputs = *changes.outputs;
+    study.servo.conditions.clear();
+  }
+  study.servo.inputs = changes.inputs.value_or(std::move(study.servo.inputs));
+  if (changes.to) {
+    study.path.kind = PathSpec::Kind::kLine;
+    study.path.to = *changes.to;
+  }
+  study.path.duration = changes.duration.value_or(study.path.duration);
+  study.path.smooth = changes.smooth.value_or(study.path.smooth);
+  inverse.dt = changes.step.value_or(inverse.dt);
+  study.options.until = changes.until.value_or(study.options.until);
+  study.options.verify = changes.verify.value_or(study.options.verify);
+  study.options.force = changes.force.value_or(study.options.force);
+  study.options.limits = changes.limits.value_or(std::move(study.options.limits));
+  return std::nullopt;
+}
+
+bool has_path(const LoadedInvertStudy& study) {
+  return study.path.kind != PathSpec::Kind::kLine || !study.path.to.empty();
 }
 
 namespace {
@@ -56,13 +121,15 @@ struct Ready {
   std::unique_ptr<ModelServo> servo;
   std::optional<Path> path;
 };
-Result<Ready> ready(const LoadedInvertStudy& study) {
+Result<Ready> ready(const LoadedInvertStudy& study, bool may_stay = false) {
   Result<std::unique_ptr<ModelServo>> servo =
-      ModelServo::create(study.model, nominal(study.model), study.servo);
+      ModelServo::create(study.model, study.params, study.servo);
   if (!servo.ok()) return servo.diagnostics();
   Result<AnalysedRest> rest = analyse_at_rest(**servo);
   if (!rest.ok()) return rest.diagnostics();
-  Result<Path> path = path_of(study.path, *rest);
+  PathSpec wanted = study.path;
+  if (may_stay && !has_path(study)) wanted.to = wanted.from.empty() ? rest->outputs : wanted.from;
+  Result<Path> path = path_of(wanted, *rest);
   if (!path.ok()) {
     Diagnostics d;
     for (const Diagnostic& item : path.diagnostics().items())
@@ -75,7 +142,7 @@ Result<Ready> ready(const LoadedInvertStudy& study) {
 }  // namespace
 
 Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study) {
-  Result<Ready> r = ready(study);
+  Result<Ready> r = ready(study, true);
   if (!r.ok()) return r.diagnostics();
   Result<AnalysedRest> rest = analyse_at_rest(*r->servo, *r->path);
   if (!rest.ok()) return rest.diagnostics();
@@ -88,7 +155,23 @@ Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study) {
 Result<Inversion> run_invert_study(const LoadedInvertStudy& study) {
   Result<Ready> r = ready(study);
   if (!r.ok()) return r.diagnostics();
-  return invert(study.model, nominal(study.model), study.servo, *r->path, study.options);
+  return invert(study.model, study.params, study.servo, *r->path, study.options);
+}
+
+Diagnostics write_inversion(const Inversion& inversion, const std::string& path) {
+  SeriesTable table;
+  table.columns.push_back({"t", "s", inversion.t});
+  const auto add = [&](const std::vector<std::string>& names, const char* suffix,
+                       const std::vector<std::string>& units,
+                       const std::vector<std::vector<double>>& values) {
+    for (size_t i = 0; i < names.size() && i < values.size(); ++i)
+      table.columns.push_back({names[i] + suffix, units[i], values[i]});
+  };
+  add(inversion.inputs, "", inversion.input_units, inversion.u);
+  add(inversion.outputs, "_desired", inversion.output_units, inversion.desired);
+  add(inversion.outputs, "_achieved", inversion.output_units, inversion.achieved);
+  add(inversion.coordinates, "_q", inversion.coordinate_units, inversion.y);
+  return write_text_atomically(path, csv_text(table));
 }
 
 }  // namespace panto

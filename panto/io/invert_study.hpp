@@ -1,6 +1,7 @@
 // Studies of `panto invert` from files: the model they name, and sampled paths beside them.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "panto/inversion/study.hpp"
@@ -9,6 +10,7 @@ namespace panto {
 
 struct LoadedInvertStudy {
   Model model;
+  Params params;
   ServoChoice servo;
   PathSpec path;
   InvertOptions options;
@@ -16,10 +18,36 @@ struct LoadedInvertStudy {
 // The model beside the study file; servo tables of the study, or else those of the model. Errors: those of invert_study, of the model, E06xx of a sampled path.
 Result<LoadedInvertStudy> load_invert_study(const ModelSpec& description);
 Result<LoadedInvertStudy> load_invert_study(const std::string& path);
+// With a model that is there already, described by `spec`, in place of the one that the study names.
+Result<LoadedInvertStudy> load_invert_study(const ModelSpec& description, Model model,
+                                            Params params, const ModelSpec& spec);
+// A model alone, with its own servo tables: where to is still to be said.
+Result<LoadedInvertStudy> invert_model(Model model, Params params, const ModelSpec& spec);
+
+// What a caller says over a study; what is left out stays.
+struct InvertChanges {
+  std::optional<std::vector<std::string>> outputs, inputs;  // outputs: in place of conditions, too
+  std::optional<std::vector<double>> to;                    // makes the path a line
+  std::optional<double> duration, step, until;
+  std::optional<std::string> method, form;
+  std::optional<int> smooth;
+  std::optional<bool> verify, force;
+  std::optional<std::vector<InputLimit>> limits;
+};
+struct UnknownWord {
+  std::string option, word, expected;
+};
+// A word that names no method or formulation is handed back.
+std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy& study);
+// Whether it says where to go.
+bool has_path(const LoadedInvertStudy& study);
 
 // The path is made at the rest where it begins, then inverted.
 Result<Inversion> run_invert_study(const LoadedInvertStudy& study);
-// What `panto invert --analyse` tells, at the beginning of the study's path.
+// What `panto invert --analyse` tells, at the beginning of the study's path; without one where the model rests.
 Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study);
+
+// Inputs, outputs and coordinates over time as CSV.
+Diagnostics write_inversion(const Inversion& inversion, const std::string& path);
 
 }  // namespace panto

@@ -47,6 +47,7 @@ from ._identification import (  # noqa: E402
     identify,
     poses,
 )
+from ._invert import InverseAnalysis, InverseCycle, Inversion, analyse, invert  # noqa: E402
 from ._kinematic import (  # noqa: E402
     ChannelSummary,
     FailingPoses,
@@ -134,8 +135,11 @@ __all__ = [
     "ImpactTest",
     "InnovationTest",
     "Integrator",
+    "InverseAnalysis",
+    "InverseCycle",
     "InverseDynamics",
     "InverseMotion",
+    "Inversion",
     "KinematicAdvice",
     "KinematicCheck",
     "KinematicCounts",
@@ -177,6 +181,7 @@ __all__ = [
     "UpdatedParameter",
     "Updating",
     "advise",
+    "analyse",
     "check",
     "ema",
     "equilibrium",
@@ -187,6 +192,7 @@ __all__ = [
     "integrators",
     "inverse_dynamics",
     "inverse_motion",
+    "invert",
     "linearize",
     "linearize_along",
     "load",

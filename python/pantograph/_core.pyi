@@ -319,6 +319,41 @@ def read_calculix(job: str) -> LinearSystem: ...
 def reduce(
     system: LinearSystem, options: ReduceOptions, progress: Callable[[float], Any] | None
 ) -> tuple[Reduced, dict[str, Any], list[Diagnostic]]: ...
+
+class InvertStudy: ...
+
+class InvertChanges:
+    def __init__(
+        self,
+        output: list[str] | None,
+        by: list[str] | None,
+        to: list[float] | None,
+        duration: float | None,
+        step: float | None,
+        method: str | None,
+        form: str | None,
+        smooth: int | None,
+        until: float | None,
+        verify: bool | None,
+        force: bool | None,
+        limits: list[tuple[str, float, float]] | None,
+    ) -> None: ...
+
+class Inverted:
+    def write(self, path: str) -> None: ...
+
+def is_invert_study(study: Spec) -> bool: ...
+def invert_study(study: Spec) -> tuple[InvertStudy, list[Diagnostic]]: ...
+def invert_study_of_model(
+    study: Spec, model: Model, spec: Spec
+) -> tuple[InvertStudy, list[Diagnostic]]: ...
+def invert_model(model: Model, spec: Spec) -> tuple[InvertStudy, list[Diagnostic]]: ...
+def invert(
+    study: InvertStudy, changes: InvertChanges, progress: Callable[[float], Any] | None
+) -> tuple[Inverted, dict[str, Any], list[Diagnostic]]: ...
+def analyse_inverse(
+    study: InvertStudy, changes: InvertChanges
+) -> tuple[dict[str, Any], list[Diagnostic]]: ...
 def observe(
     study: Spec,
     seeds: list[int] | None,

@@ -111,7 +111,7 @@ def test_the_stubs_are_in_step_with_the_compiled_module():
 def test_the_verbs_of_the_command_line_are_functions():
     verbs = (
         "simulate check equilibrium modes linearize poses identify inverse_dynamics models schema "
-        "import_urdf reproduce ema impact update observe"
+        "import_urdf reproduce ema impact update observe reduce invert"
     )
     for name in verbs.split():
         assert name in pg.__all__ and callable(getattr(pg, name))

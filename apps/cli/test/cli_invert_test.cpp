@@ -1,0 +1,142 @@
+// `panto invert`.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "apps/cli/test/program.hpp"
+
+namespace panto::cli {
+namespace {
+
+using nlohmann::json;
+
+class InvertVerb : public Program {
+ protected:
+  void refused(const std::string& arguments, int exit_code, const char* id, const char* words) {
+    const Outcome run = panto("invert " + arguments);
+    EXPECT_EQ(run.exit_code, exit_code) << arguments << ": " << run.err;
+    EXPECT_NE(run.err.find(id), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find(words), std::string::npos) << run.err;
+  }
+};
+
+TEST_F(InvertVerb, FindsTheForceThatMovesAMassOnACarAndWritesIt) {
+  const Outcome run = panto("invert mass_on_car --to 4 --in 8s --csv u.csv --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("W1034"), std::string::npos) << run.err;
+  const json j = run.json();
+  EXPECT_EQ(j["model"], "mass_on_car");
+  EXPECT_EQ(j["analysis"]["class"], "marginal");
+  // 8 s and a quarter of it more, in steps of 10 ms.
+  ASSERT_EQ(j["t"].size(), 1001u);
+  EXPECT_NEAR(j["t"].back().get<double>(), 10, 1e-9);
+  for (const auto& [table, name] : {std::pair{"inputs", "u"},
+                                    {"desired", "z"},
+                                    {"achieved", "z"},
+                                    {"coordinates", "x1"},
+                                    {"coordinates", "s2"}})
+    EXPECT_EQ(j[table][name].size(), 1001u) << table << "." << name;
+  EXPECT_NEAR(j["desired"]["z"].front().get<double>(), 1, 1e-12);
+  EXPECT_NEAR(j["achieved"]["z"].back().get<double>(), 4, 1e-4);
+  // Truncation of BDF4 at 10 ms, with margin, as in the tests of the module.
+  EXPECT_LT(j["tracking_max"][0].get<double>(), 1e-4);
+  EXPECT_LE(j["tracking_rms"][0].get<double>(), j["tracking_max"][0].get<double>());
+  EXPECT_EQ(j["not_converged"], 0);
+  EXPECT_GT(j["cycle"]["mean"].get<double>(), 0);
+  const std::string csv = text_of(path("u.csv"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1002);
+  const std::string head = csv.substr(0, csv.find('\n'));
+  for (const char* column : {"u", "z_desired", "z_achieved", "x1_q", "s1_q", "s2_q", "[N]", "[m]"})
+    EXPECT_NE(head.find(column), std::string::npos) << column << " in " << head;
+}
+
+TEST_F(InvertVerb, TellsWhatKindOfInverseItIs) {
+  const Outcome run = panto("invert mass_on_car --analyse --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json j = run.json(), a = j["analysis"];
+  EXPECT_EQ(j["model"], "mass_on_car");
+  EXPECT_FALSE(j.contains("t"));
+  EXPECT_EQ(a["class"], "marginal");
+  EXPECT_EQ(a["configuration"], "tangential");
+  EXPECT_EQ(a["regular"], true);
+  EXPECT_EQ(a["decoupling_regular"], true);
+  EXPECT_EQ(a["reachable"], 0);
+  EXPECT_EQ(a["poles"].size(), 6u);
+  EXPECT_EQ(a["relative_degree"], json::array({4}));
+  EXPECT_EQ(a["total_relative_degree"], 4);
+  EXPECT_EQ(a["index"], 5);
+  EXPECT_TRUE(a.contains("plant_index"));
+  EXPECT_EQ(a["smoothness"], 4);
+  // Drücker (2022), Table 5.1: ±i √(k2/m3) / sin α.
+  for (const char* zeros : {"zeros", "zeros_qz", "zeros_second_order"}) {
+    ASSERT_EQ(a[zeros].size(), 2u) << zeros;
+    for (const json& zero : a[zeros])
+      EXPECT_NEAR(std::abs(zero[1].get<double>()), 1 / std::sin(std::numbers::pi / 12), 1e-6);
+  }
+  const Outcome damped = panto("invert mass_on_car --analyse --set d1=1 --set d2=1");
+  ASSERT_EQ(damped.exit_code, 0) << damped.err;
+  EXPECT_NE(damped.out.find("minimum phase"), std::string::npos) << damped.out;
+}
+
+TEST_F(InvertVerb, RefusesWhatHasNoStableInverse) {
+  const Outcome run = panto("invert manipulator_2d --output z --by u --to 0.5 --json");
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("E1031"), std::string::npos) << run.err;
+  EXPECT_EQ(run.json()["diagnostics"][0]["id"], "E1031");
+  const Outcome told = panto("invert manipulator_2d --output z --by u --analyse --json");
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_EQ(told.json()["analysis"]["class"], "non-minimum phase");
+  const Outcome forced = panto(
+      "invert manipulator_2d --output z --by u --to 0.5 --until 0.1s --force --no-verify --json");
+  ASSERT_EQ(forced.exit_code, 0) << forced.err;
+  EXPECT_NE(forced.err.find("W1031"), std::string::npos) << forced.err;
+  EXPECT_EQ(forced.json()["t"].size(), 11u);
+  EXPECT_TRUE(forced.json()["achieved"].empty());
+}
+
+TEST_F(InvertVerb, NamesThatDoNotExistAreToldWithTheNearest) {
+  refused("manipulator_2d --output zz --by u --to 1", 2, "E1003", "did you mean \"z\"");
+  refused("cable_robot_reduced --by u_T,u_M --to 1,1", 2, "E1003", "did you mean \"u_");
+  refused("manipulator_2d --output z --by u,u --to 1", 2, "E1002", "u");
+  refused("mass_on_car --to 4,5", 2, "E1011", "2 at the end");
+  refused("mass_on_car --to 4 --step 0s", 2, "E1007", "step");
+}
+
+TEST_F(InvertVerb, CommandLinesThatCannotBeUnderstood) {
+  refused("mass_on_car", 1, "E0001", "where to?");
+  refused("mass_on_car --to x", 1, "E0001", "--to x: expected values");
+  refused("mass_on_car --to 4 --in x", 1, "E0001", "--in x: expected a time");
+  refused("mass_on_car --to 4 --step x", 1, "E0001", "--step x: expected a time");
+  refused("mass_on_car --to 4 --until x", 1, "E0001", "--until x: expected a time");
+  refused("mass_on_car --to 4 --method bdf7", 1, "E0001", "--method bdf7: expected euler");
+  refused("mass_on_car --to 4 --form new", 1, "E0001", "--form new: expected original");
+}
+
+TEST_F(InvertVerb, AStudySaysMoreAndTheCommandLineStandsOverIt) {
+  put("crane.toml", R"toml(model = "cable_robot_reduced"
+until = "12 s"
+path = { to = [11, -7], duration = "10 s", smooth = 4 }
+method = { name = "bdf3", step = "20 ms" }
+limits = { u_T = ["-0.5 m/s", "0.5 m/s"] }
+)toml");
+  const Outcome run = panto("invert crane.toml --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("W1041"), std::string::npos) << run.err;
+  const json j = run.json();
+  EXPECT_EQ(j["analysis"]["class"], "flat");
+  ASSERT_EQ(j["t"].size(), 601u);
+  EXPECT_NEAR(j["desired"]["x_P"].back().get<double>(), 11, 1e-9);
+  EXPECT_EQ(j["tracking_max"].size(), 2u);
+  for (const json& e : j["tracking_max"]) EXPECT_LT(e.get<double>(), 1e-4);
+  const Outcome over =
+      panto("invert crane.toml --to 15,-6 --in 2s --until 2s --step 50ms --no-verify --json");
+  ASSERT_EQ(over.exit_code, 0) << over.err;
+  EXPECT_EQ(over.json()["t"].size(), 41u);
+  EXPECT_NEAR(over.json()["desired"]["z_P"].back().get<double>(), -6, 1e-9);
+  EXPECT_EQ(panto("invert crane.toml --set g=9").exit_code, 1);
+  put("broken.toml", "model = \"mass_on_car\"\npath = { to = 4 }\n");
+  refused("broken.toml", 2, "E0111", "duration");
+}
+
+}  // namespace
+}  // namespace panto::cli

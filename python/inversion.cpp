@@ -1,0 +1,189 @@
+// Inverse models of underactuated mechanisms.
+#include <pybind11/complex.h>
+
+#include <functional>
+
+#include "panto/io/invert_study.hpp"
+#include "python/bindings.hpp"
+
+namespace panto::python {
+namespace {
+
+using StudyPtr = std::shared_ptr<LoadedInvertStudy>;
+using Limits = std::vector<std::tuple<std::string, double, double>>;
+
+py::tuple study_of(Result<LoadedInvertStudy>&& loaded) {
+  const py::list notes = to_python(loaded.diagnostics());
+  return py::make_tuple(std::make_shared<LoadedInvertStudy>(value_of(std::move(loaded))), notes);
+}
+
+InvertChanges changes_of(std::optional<std::vector<std::string>> outputs,
+                         std::optional<std::vector<std::string>> inputs,
+                         std::optional<std::vector<double>> to, std::optional<double> duration,
+                         std::optional<double> step, std::optional<std::string> method,
+                         std::optional<std::string> form, std::optional<int> smooth,
+                         std::optional<double> until, std::optional<bool> verify,
+                         std::optional<bool> force, const std::optional<Limits>& limits) {
+  InvertChanges c;
+  c.outputs = std::move(outputs);
+  c.inputs = std::move(inputs);
+  c.to = std::move(to);
+  c.duration = duration;
+  c.step = step;
+  c.until = until;
+  c.method = std::move(method);
+  c.form = std::move(form);
+  c.smooth = smooth;
+  c.verify = verify;
+  c.force = force;
+  if (!limits) return c;
+  c.limits.emplace();
+  for (const auto& [actuator, lower, upper] : *limits) {
+    if (!(lower <= upper))
+      throw py::value_error("limits: expected the lower one first, of \"" + actuator + "\"");
+    c.limits->push_back({actuator, lower, upper});
+  }
+  return c;
+}
+
+LoadedInvertStudy changed(const LoadedInvertStudy& study, const InvertChanges& changes) {
+  LoadedInvertStudy out = study;
+  if (const std::optional<UnknownWord> unknown = apply(changes, out))
+    throw py::value_error(unknown->option + ": expected " + unknown->expected + ", got \"" +
+                          unknown->word + "\"");
+  return out;
+}
+
+template <class T>
+py::array_t<T> array_of(const std::vector<T>& values) {
+  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+py::dict to_dict(const ServoAnalysis& a) {
+  py::dict d;
+  d["type"] = to_string(a.type);
+  d["configuration"] = to_string(a.configuration);
+  d["reachable"] = a.reachable;
+  d["regular"] = a.regular;
+  d["poles"] = array_of(a.poles);
+  d["zeros"] = array_of(a.zeros);
+  d["zeros_qz"] = array_of(a.zeros_qz);
+  d["zeros_second_order"] =
+      a.has_second_order ? py::object(array_of(a.zeros_second_order)) : py::object(py::none());
+  d["relative_degree"] = a.relative_degree;
+  d["total_relative_degree"] = a.total_relative_degree;
+  d["decoupling_regular"] = a.decoupling_regular;
+  d["index"] = a.index;
+  d["plant_index"] = a.plant_index;
+  d["smoothness"] = a.smoothness;
+  return d;
+}
+
+// name -> numbers, or a number, as far as there are any.
+py::dict by_name(const std::vector<std::string>& names,
+                 const std::vector<std::vector<double>>& values) {
+  py::dict d;
+  for (size_t i = 0; i < names.size() && i < values.size(); ++i)
+    d[py::str(names[i])] = array_of(values[i]);
+  return d;
+}
+py::dict by_name(const std::vector<std::string>& names, const std::vector<double>& values) {
+  py::dict d;
+  for (size_t i = 0; i < names.size() && i < values.size(); ++i) d[py::str(names[i])] = values[i];
+  return d;
+}
+
+py::dict to_dict(const Inversion& r) {
+  py::dict d, units;
+  const auto add_units = [&](const std::vector<std::string>& names,
+                             const std::vector<std::string>& texts) {
+    for (size_t i = 0; i < names.size(); ++i) units[py::str(names[i])] = texts[i];
+  };
+  add_units(r.coordinates, r.coordinate_units);
+  add_units(r.outputs, r.output_units);
+  add_units(r.inputs, r.input_units);
+  d["model"] = r.model;
+  d["analysis"] = to_dict(r.analysis);
+  d["t"] = array_of(r.t);
+  d["inputs"] = by_name(r.inputs, r.u);
+  d["desired"] = by_name(r.outputs, r.desired);
+  d["achieved"] = by_name(r.outputs, r.achieved);
+  d["q"] = by_name(r.coordinates, r.y);
+  d["v"] = by_name(r.coordinates, r.v);
+  d["a"] = by_name(r.coordinates, r.w);
+  d["units"] = std::move(units);
+  d["tracking_max"] = by_name(r.outputs, r.tracking_max);
+  d["tracking_rms"] = by_name(r.outputs, r.tracking_rms);
+  d["complete"] = r.complete;
+  d["most_iterations"] = r.most_iterations;
+  d["not_converged"] = r.not_converged;
+  d["largest_residual"] = r.largest_residual;
+  d["cycle"] = py::make_tuple(r.times.mean, r.times.worst, r.times.cycles, r.times.over);
+  return d;
+}
+
+py::tuple run_inversion(const LoadedInvertStudy& study, const InvertChanges& changes,
+                        py::object progress) {
+  LoadedInvertStudy wanted = changed(study, changes);
+  if (!has_path(wanted))
+    throw py::value_error(
+        "to: expected the outputs at the end of a line; a study has other paths as well");
+  Watch watch(std::move(progress));
+  wanted.options.progress = std::ref(watch);
+  std::optional<Result<Inversion>> result;
+  {
+    const py::gil_scoped_release release;
+    result = run_invert_study(wanted);
+  }
+  watch.rethrow();
+  const py::list notes = to_python(result->diagnostics());
+  auto found = std::make_shared<Inversion>(value_of(std::move(*result)));
+  py::dict d = to_dict(*found);
+  return py::make_tuple(std::move(found), std::move(d), notes);
+}
+
+py::tuple run_analysis(const LoadedInvertStudy& study, const InvertChanges& changes) {
+  Result<AnalysedRest> rest = analyse_invert_study(changed(study, changes));
+  const py::list notes = to_python(rest.diagnostics());
+  return py::make_tuple(to_dict(value_of(std::move(rest)).analysis), notes);
+}
+
+}  // namespace
+
+void bind_inversion(py::module_& module) {
+  using py::arg;
+  // Opaque: a model with its path, what is said over it, and what came out.
+  py::class_<LoadedInvertStudy, StudyPtr>(module, "InvertStudy");
+  py::class_<InvertChanges>(module, "InvertChanges")
+      .def(py::init(&changes_of), arg("output"), arg("by"), arg("to"), arg("duration"), arg("step"),
+           arg("method"), arg("form"), arg("smooth"), arg("until"), arg("verify"), arg("force"),
+           arg("limits"));
+  py::class_<Inversion, std::shared_ptr<Inversion>>(module, "Inverted")
+      .def(
+          "write",
+          [](const Inversion& found, const std::string& path) {
+            const Diagnostics d = write_inversion(found, path);
+            if (!d.ok()) throw Rejected(d);
+          },
+          arg("path"));
+  module.def("is_invert_study", &is_invert_study, arg("study"));
+  module.def(
+      "invert_study", [](const ModelSpec& study) { return study_of(load_invert_study(study)); },
+      arg("study"));
+  module.def(
+      "invert_study_of_model",
+      [](const ModelSpec& study, const CompiledModel& m, const ModelSpec& spec) {
+        return study_of(load_invert_study(study, *m.model, m.params, spec));
+      },
+      arg("study"), arg("model"), arg("spec"));
+  module.def(
+      "invert_model",
+      [](const CompiledModel& m, const ModelSpec& spec) {
+        return study_of(invert_model(*m.model, m.params, spec));
+      },
+      arg("model"), arg("spec"));
+  module.def("invert", &run_inversion, arg("study"), arg("changes"), arg("progress"));
+  module.def("analyse_inverse", &run_analysis, arg("study"), arg("changes"));
+}
+
+}  // namespace panto::python

@@ -1,0 +1,244 @@
+"""Inverse models: inputs that make outputs of underactuated mechanisms follow a path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _core, _html
+from ._errors import Diagnostic, warn
+from ._model import Model, _caller, as_model
+from ._tasks import _numbers, _shown_progress
+
+
+@dataclass(frozen=True, eq=False)
+class InverseAnalysis:
+    """What can be said about an inverse before it is solved; poles and zeros in [1/s]."""
+
+    type: str  #: "flat", "minimum phase", "marginal", "non-minimum phase" or "undetermined"
+    configuration: str  #: orthogonal, tangential or mixed (INV-30)
+    reachable: int  #: outputs whose accelerations the inputs reach directly
+    regular: bool  #: the inverse exists, as a linear system
+    poles: np.ndarray
+    zeros: np.ndarray  #: finite: eigenvalues of the internal motion
+    zeros_qz: np.ndarray = field(repr=False)  #: the same by QZ
+    zeros_second_order: np.ndarray | None = field(repr=False)  #: where all rows are on positions
+    relative_degree: list[int]  #: per output; 0: no input acts on it
+    total_relative_degree: int  #: poles minus zeros
+    decoupling_regular: bool
+    index: int  #: of the inverse equations
+    plant_index: int  #: of the equations with inputs given
+    smoothness: int  #: continuous derivatives that the path needs
+    warnings: list[Diagnostic] = field(default_factory=list, repr=False)
+
+
+@dataclass(frozen=True)
+class InverseCycle:
+    """Time that the cycles of the inverse model took [s]."""
+
+    mean: float  #: [s]
+    worst: float  #: [s]
+    cycles: int
+    over: int  #: of them longer than the step itself
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Inversion:
+    """Inputs that make outputs follow a path, over time [SI]; ``units`` by name.
+
+    ``found["u"]`` is the input of an actuator.
+    """
+
+    model: str
+    analysis: InverseAnalysis
+    t: np.ndarray  #: [s]
+    inputs: dict[str, np.ndarray]  #: by actuator
+    desired: dict[str, np.ndarray]  #: outputs on the path
+    achieved: dict[str, np.ndarray]  #: outputs of the simulated plant; empty where not verified
+    q: dict[str, np.ndarray]  #: coordinates of the inverse model [m, rad]
+    v: dict[str, np.ndarray]  #: their speeds [m/s, rad/s], by coordinate
+    a: dict[str, np.ndarray]  #: their accelerations [m/s², rad/s²], by coordinate
+    units: dict[str, str]  #: of inputs, outputs and coordinates
+    tracking_max: dict[str, float]  #: largest |achieved - desired|; empty where not verified
+    tracking_rms: dict[str, float]
+    complete: bool  #: False: stopped by ``progress``
+    most_iterations: int  #: of a step
+    not_converged: int  #: steps
+    largest_residual: float  #: as scaled [1]
+    cycle: InverseCycle
+    warnings: list[Diagnostic] = field(default_factory=list)
+    _core: _core.Inverted | None = None
+
+    def __getitem__(self, actuator: str) -> np.ndarray:
+        """Input of an actuator over ``t`` [SI]."""
+        return self.inputs[actuator]
+
+    def unit(self, name: str) -> str:
+        """Unit of an input, an output or a coordinate."""
+        return self.units[name]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes inputs, outputs and coordinates as the CSV of ``panto invert --csv``."""
+        self._core.write(os.fspath(path))
+
+    def __repr__(self) -> str:
+        what = f"{', '.join(self.inputs)} for {', '.join(self.desired)}"
+        return f"<pantograph.Inversion: {self.model}, {what}, {len(self.t) - 1} steps>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: inputs and how the plant follows."""
+        inputs = [(n, self.units[n], u.min(), u.max()) for n, u in self.inputs.items()]
+        errors = [(n, self.units[n], e, self.tracking_rms[n]) for n, e in self.tracking_max.items()]
+        return _html.section(
+            f"{self.model}: {self.analysis.type}",
+            _html.table(("input", "unit", "smallest", "largest"), inputs),
+            _html.table(("output", "unit", "largest error", "rms"), errors),
+        )
+
+
+def invert(
+    study: Model | Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    output: Sequence[str] | str | None = None,
+    by: Sequence[str] | str | None = None,
+    to: ArrayLike | None = None,
+    duration: float | None = None,
+    step: float | None = None,
+    method: str | None = None,
+    form: str | None = None,
+    smooth: int | None = None,
+    until: float | None = None,
+    verify: bool | None = None,
+    force: bool | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+    set: Mapping[str, float | str] | None = None,
+    progress: bool | Callable[[float], Any] = False,
+) -> Inversion:
+    """Inputs that make outputs of an underactuated mechanism follow a path from rest to rest.
+
+    study:    a model, or a study (file or dictionary, docs/invert.md), which has other paths too
+    output:   outputs that follow, ``by``: actuators that make them; default: ``servo`` of the model
+    to:       outputs at the end of a line from rest to rest [SI]
+    duration: of the path [s] (1)
+    step:     cycle of the inverse model [s] (0.01)
+    method:   "euler", "linear_euler", "bdf1" … "bdf6" ("bdf4"), "radau5"
+    form:     "original", "projection" (default), "substitution", "minimal_extension", "baumgarte"
+    smooth:   continuous derivatives of the path; default: as the analysis asks for
+    until:    end of the run [s]; default: a quarter beyond the path
+    verify:   simulate the plant with the inputs (True)
+    force:    integrate a non-minimum phase system all the same (False)
+    limits:   {actuator: (lower, upper)} [SI]; where one is exceeded is warned about
+    set:      parameters of a model, as in ``load``; a study has its own
+    progress: True: a line on standard error; or a function of the fraction done: False stops
+
+    What is given here stands over what a study says. ``ModelError`` where there is no stable
+    inverse (E1031, E1032), ``NumericalError`` where a step fails.
+
+    >>> found = pg.invert("torsional_oscillator", to=1, duration=6)
+    >>> found.unit("u"), found.tracking_max["z"] < 1e-5
+    ('N m', True)
+    """
+    core, notes = _source(study, set)
+    changes = _changes(
+        output, by, to, duration, step, method, form, smooth, until, verify, force, limits
+    )
+    with _shown_progress(progress) as watch:
+        inverted, found, more = _core.invert(core, changes, watch)
+    notes = [*notes, *more]
+    warn(notes, stacklevel=2)
+    found["analysis"] = InverseAnalysis(**found["analysis"])
+    found["cycle"] = InverseCycle(*found["cycle"])
+    return Inversion(**found, warnings=notes, _core=inverted)
+
+
+def analyse(
+    study: Model | Mapping[str, Any] | str | os.PathLike[str],
+    *,
+    output: Sequence[str] | str | None = None,
+    by: Sequence[str] | str | None = None,
+    set: Mapping[str, float | str] | None = None,
+) -> InverseAnalysis:
+    """What kind of inverse ``invert`` would solve, where the path begins; zeros in [1/s].
+
+    Arguments as in ``invert``. A finding that ``invert`` would refuse is a warning here.
+
+    >>> pg.analyse("torsional_oscillator").type
+    'flat'
+    """
+    core, notes = _source(study, set)
+    found, more = _core.analyse_inverse(core, _changes(output, by))
+    notes = [*notes, *more]
+    warn(notes, stacklevel=2)
+    return InverseAnalysis(**found, warnings=notes)
+
+
+def _changes(
+    output: Sequence[str] | str | None,
+    by: Sequence[str] | str | None,
+    to: ArrayLike | None = None,
+    duration: float | None = None,
+    step: float | None = None,
+    method: str | None = None,
+    form: str | None = None,
+    smooth: int | None = None,
+    until: float | None = None,
+    verify: bool | None = None,
+    force: bool | None = None,
+    limits: Mapping[str, tuple[float, float]] | None = None,
+) -> _core.InvertChanges:
+    return _core.InvertChanges(
+        _names(output),
+        _names(by),
+        None if to is None else _numbers(to),
+        duration,
+        step,
+        method,
+        form,
+        smooth,
+        until,
+        verify,
+        force,
+        None if limits is None else [(name, *ends) for name, ends in limits.items()],
+    )
+
+
+def _names(names: Sequence[str] | str | None) -> list[str] | None:
+    if names is None:
+        return None
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _source(
+    study: Any, set: Mapping[str, float | str] | None
+) -> tuple[_core.InvertStudy, list[Diagnostic]]:
+    spec = None
+    if isinstance(study, Mapping):
+        description = dict(study)
+        model = description.get("model")
+        if isinstance(model, Model):
+            _refuse(set)
+            model = as_model(model, description.pop("set", None))
+            description["model"] = model.name or "model"
+            spec = _core.Spec(description, *_caller(3))
+            return _core.invert_study_of_model(spec, model._ready(), model._spec)
+        spec = _core.Spec(description, *_caller(3))
+    elif not isinstance(study, Model):
+        path = os.fspath(study)
+        if path.endswith(".toml") and os.path.isfile(path):
+            found = _core.read_study(path)
+            spec = found if _core.is_invert_study(found) else None
+    if spec is not None:
+        _refuse(set)
+        return _core.invert_study(spec)
+    model = as_model(study, set)
+    return _core.invert_model(model._ready(), model._spec)
+
+
+def _refuse(set: Mapping[str, float | str] | None) -> None:
+    if set:
+        raise ValueError('set: belongs to a model; a study has its own table "set"')

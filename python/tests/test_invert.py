@@ -1,0 +1,167 @@
+"""Inverse models from Python."""
+
+import math
+import threading
+
+import numpy as np
+import pantograph as pg
+import pytest
+from numpy.polynomial import Polynomial
+
+CRANE = {
+    "model": "cable_robot_reduced",
+    "path": {"to": [11, -7], "duration": "10 s", "smooth": 4},
+    "method": {"step": "20 ms"},
+}
+
+
+def transition(m):
+    """From 0 to 1 over 0 … 1 with m derivatives that vanish at both ends."""
+    terms = [
+        math.comb(m + k, k) * math.comb(2 * m + 1, m - k) * (-1) ** k for k in range(m + 1)
+    ]
+    return Polynomial([0] * (m + 1) + terms)
+
+
+def test_three_disks_turn_by_the_exact_torque():
+    largest = []
+    for step in (0.02, 0.01):
+        found = pg.invert(
+            "torsional_oscillator", to=2 * np.pi, duration=6, smooth=7, step=step, verify=False
+        )
+        inside = found.t <= 6
+        z = 2 * np.pi * transition(7)(Polynomial([0, 1 / 6]))
+        assert found.desired["z"][inside] == pytest.approx(z(found.t[inside]), abs=1e-9)
+        # Flat: every disk tells the angle of the one before it.
+        inertia, k = 0.12, 2
+        second = z + inertia / k * z.deriv(2)
+        first = 2 * second - z + inertia / k * second.deriv(2)
+        torque = inertia * first.deriv(2) + k * (first - second)
+        largest.append(np.abs(found["u"] - np.where(inside, torque(found.t), 0)).max())
+    # BDF4: a half step has a sixteenth of the error, less where the eighth derivative jumps.
+    assert largest[1] < 2e-5 and largest[0] / largest[1] > 8
+    assert found.t[-1] == pytest.approx(7.5) and found.achieved == {} == found.tracking_max
+    assert found.q["phi3"] == pytest.approx(found.desired["z"], abs=1e-9)
+
+
+def test_the_plant_follows_and_everything_has_its_unit(tmp_path):
+    with pytest.warns(pg.ModelWarning, match="W1034"):
+        found = pg.invert("mass_on_car", to=4, duration=8, smooth=4)
+    assert found.model == "mass_on_car" and found.complete
+    assert found.tracking_max["z"] < 1e-4 and found.tracking_rms["z"] <= found.tracking_max["z"]
+    assert found.desired["z"][0] == 1 and found.desired["z"][-1] == pytest.approx(4)
+    for series in (found.inputs, found.desired, found.achieved, found.q, found.v, found.a):
+        assert all(isinstance(x, np.ndarray) and x.shape == found.t.shape for x in series.values())
+    assert found.units == {"u": "N", "z": "m", "x1": "m", "s1": "m", "s2": "m"}
+    assert pg.invert("torsional_oscillator", to=1, until=0.1, verify=False).units["u"] == "N m"
+    assert found.cycle.cycles == len(found.t) - 1 == 1000 and found.cycle.worst >= found.cycle.mean
+    assert [item.id for item in found.warnings] == [1034]
+    assert "u for z, 1000 steps" in repr(found) and "largest error" in found._repr_html_()
+    found.save(tmp_path / "force.csv")
+    text = (tmp_path / "force.csv").read_text()
+    assert text.splitlines()[0].split(",")[1].startswith("u") and "x1_q" in text
+
+
+@pytest.mark.filterwarnings("ignore::pantograph.ModelWarning")
+def test_what_is_said_before_anything_is_solved():
+    found = pg.analyse("mass_on_car")
+    assert found.type == "marginal" and found.configuration == "tangential"
+    # Drücker (2022), Table 5.1: ±i √(k2/m3) / sin α.
+    assert np.sort(found.zeros.imag) == pytest.approx(np.array([-1, 1]) / np.sin(np.pi / 12))
+    assert found.relative_degree == [4] and found.index == 5 and found.smoothness == 4
+    assert len(found.poles) == 6 and found.zeros_second_order == pytest.approx(found.zeros, abs=1e-9)
+    # Parameters of the model, by all ways: with dampers the internal motion decays.
+    damped = pg.load("mass_on_car").with_parameters(d1=1, d2=1)
+    for stable in (
+        pg.analyse(damped),
+        pg.analyse("mass_on_car", set={"d1": 1, "d2": "1 N s/m"}),
+        pg.analyse({"model": damped, "path": {"to": 4, "duration": 8}}),
+        pg.analyse({"model": "mass_on_car", "set": {"d1": 1, "d2": 1}, "path": {"to": 4, "duration": 8}}),
+    ):
+        assert stable.type == "minimum phase" and stable.relative_degree == [3]
+
+
+def test_an_unstable_inverse_is_refused():
+    with pytest.raises(pg.ModelError, match="E1031") as refused:
+        pg.invert("manipulator_2d", output="z", by="u", to=0.5)
+    assert [item.id for item in refused.value.items] == [1031]
+    with pytest.warns(pg.ModelWarning, match="1031"):
+        found = pg.analyse("manipulator_2d", output="z", by="u")
+    assert found.type == "non-minimum phase"
+    assert np.sort(found.zeros.real) == pytest.approx([-21.90, 21.92], rel=1e-3)
+    with pytest.warns(pg.ModelWarning, match="W1031"):
+        forced = pg.invert(
+            "manipulator_2d", output="z", by="u", to=0.5, until=0.2, force=True, verify=False
+        )
+    assert np.isfinite(forced["u"]).all()
+
+
+def test_a_study_and_what_stands_over_it(tmp_path):
+    found = pg.invert(CRANE, verify=False)
+    assert list(found.inputs) == ["u_T", "u_L"] and found.analysis.type == "flat"
+    assert found.t[1] == pytest.approx(0.02) and found.unit("u_L") == "m/s"
+    assert found.desired["z_P"][-1] == pytest.approx(-7)
+    file = tmp_path / "crane.toml"
+    file.write_text(
+        'model = "cable_robot_reduced"\npath = { to = [11, -7], duration = "10 s", smooth = 4 }\n'
+        'method = { name = "linear_euler" }\n'
+    )
+    other = pg.invert(file, step=0.02, method="bdf4", verify=False)
+    assert other["u_T"] == pytest.approx(found["u_T"], abs=1e-12) and other.most_iterations > 1
+    model = pg.load("cable_robot_reduced")
+    same = pg.invert({**CRANE, "model": model}, verify=False)
+    assert np.array_equal(same["u_L"], found["u_L"])
+    down = pg.invert(CRANE, to=[15, -6], duration=4, until=6, verify=False)
+    assert down.t[-1] == pytest.approx(6) and down.desired["x_P"] == pytest.approx(15)
+    with pytest.warns(pg.ModelWarning, match='"u_T" exceeds its limit'):
+        limited = pg.invert(CRANE, limits={"u_T": (-0.5, 0.5)}, verify=False)
+    assert [item.id for item in limited.warnings] == [1041]
+
+
+def test_what_cannot_be_is_named():
+    def ids(**arguments):
+        with pytest.raises(pg.ModelError) as refused:
+            pg.invert("mass_on_car", **{"to": 4, **arguments})
+        return [item.id for item in refused.value.items], str(refused.value)
+
+    assert ids(output="zz")[0] == [1003] and "did you mean" in ids(output="zz")[1]
+    assert ids(by=["uu"])[0] == [1003]
+    assert ids(to=[4, 5])[0] == [1011]
+    assert ids(step=-1)[0] == [1007]
+    assert ids(duration=0)[0] == [1011]
+    with pytest.raises(ValueError, match="method: expected euler, .* got \"bdf7\""):
+        pg.invert("mass_on_car", to=4, method="bdf7")
+    with pytest.raises(ValueError, match="form: expected original"):
+        pg.invert("mass_on_car", to=4, form="implicit")
+    with pytest.raises(ValueError, match="to: expected the outputs"):
+        pg.invert("mass_on_car")
+    with pytest.raises(ValueError, match="limits: expected the lower one first"):
+        pg.invert("mass_on_car", to=4, limits={"u": (1, -1)})
+    with pytest.raises(ValueError, match="set: belongs to a model"):
+        pg.invert(CRANE, set={"g": 9})
+    # The first output lies beyond the arm: a failure of the calculation, not of the input.
+    arm = {"output": ["tip_x", "tip_y", "tip_z"], "by": ["u1", "u2", "u3"]}
+    study = {"model": "arm_spatial", "path": {"from": [9, 0, 1], "to": [8, 0, 1], "duration": 1}}
+    with pytest.raises(pg.NumericalError, match="E1021"):
+        pg.invert({**study, "servo": [arm]})
+
+
+@pytest.mark.filterwarnings("ignore::pantograph.ModelWarning")
+def test_it_can_be_watched_and_stopped():
+    seen = []
+
+    def stop(fraction):
+        seen.append(fraction)
+        return False
+
+    found = pg.invert("mass_on_car", to=4, duration=8, step=1e-4, progress=stop)
+    assert not found.complete and len(seen) == 1 and 0 < seen[0] < 1
+    assert len(found.t) < 100_001 and found.achieved == {}
+    # Other threads run meanwhile.
+    results = []
+    thread = threading.Thread(
+        target=lambda: results.append(pg.invert(CRANE, verify=False)["u_T"][-1])
+    )
+    thread.start()
+    thread.join()
+    assert len(results) == 1
