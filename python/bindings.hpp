@@ -128,6 +128,7 @@ void bind_linear(py::module_& module);
 void bind_identification(py::module_& module);
 void bind_updating(py::module_& module);
 void bind_reduction(py::module_& module);
+void bind_inversion(py::module_& module);
 void bind_modal(py::module_& module);
 void bind_estimation(py::module_& module);
 void bind_io(py::module_& module);

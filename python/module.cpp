@@ -3,7 +3,6 @@
 #include "python/bindings.hpp"
 
 namespace panto::python {
-void bind_inversion(pybind11::module_& module);
 
 py::list to_python(const Diagnostics& diagnostics) {
   const py::object make = py::module_::import("pantograph._errors").attr("Diagnostic");
