@@ -21,7 +21,7 @@ class InverseAnalysis:
     """What can be said about an inverse before it is solved; poles and zeros in [1/s]."""
 
     type: str  #: "flat", "minimum phase", "marginal", "non-minimum phase" or "undetermined"
-    configuration: str  #: orthogonal, tangential or mixed (INV-30)
+    configuration: str  #: orthogonal, tangential or mixed: how inputs reach outputs
     reachable: int  #: outputs whose accelerations the inputs reach directly
     regular: bool  #: the inverse exists, as a linear system
     poles: np.ndarray
