@@ -150,6 +150,7 @@ std::optional<LoadedReduceStudy> loaded(const Arguments& a, Diagnostics& notes, 
 // Interior modes as people count them.
 std::vector<double> numbers(const std::vector<int>& modes) {
   std::vector<double> out;
+  out.reserve(modes.size());
   for (const int mode : modes) out.push_back(mode + 1);
   return out;
 }

@@ -65,9 +65,10 @@ void expect_derivatives(const Path& path, double t, int orders) {
   path.at(t + h, orders, after);
   for (size_t i = n; i < at.size(); ++i) {
     const double difference = (after[i - n] - before[i - n]) / (2 * h);
+    const size_t order = i / n;
     const double size =
-        std::abs(at[i]) + std::pow(12 / (path.end() - path.begin()), static_cast<double>(i / n));
-    EXPECT_NEAR(at[i], difference, 1e-6 * size) << "derivative " << i / n;
+        std::abs(at[i]) + std::pow(12 / (path.end() - path.begin()), static_cast<double>(order));
+    EXPECT_NEAR(at[i], difference, 1e-6 * size) << "derivative " << order;
   }
 }
 
