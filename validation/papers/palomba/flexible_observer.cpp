@@ -277,7 +277,7 @@ Result<std::vector<Row>> fig6() {
   if (!minute) return minute.diagnostics();
   const Result<Course> found = observed(*p->reduced, "dekf_exact", *minute, longer);
   // A minute: the torques leave the links with a mean speed, the last one turns by more than a turn.
-  rows.push_back({"EKF, 60 s: runs to the end", 1, found.ok() ? 1.0 : 0.0, "", 0,
+  rows.push_back({"EKF, 60 s: runs to the end", 1, found.ok() ? 1.0 : 0.0, "", 0.5,
                   found.ok() ? "" : found.diagnostics().items().front().message});
   if (found.ok()) errors("EKF, 60 s", *minute, *found, rows);
   return {std::move(rows), {}};
