@@ -237,6 +237,7 @@ std::vector<double> swung(int elements) {
   const auto run = simulate(*model, nominal(*model), options);
   if (!run.ok()) throw std::runtime_error(run.diagnostics().text());
   std::vector<double> found;
+  found.reserve(4);
   for (int i = 0; i < 4; ++i) found.push_back(run->outputs[static_cast<size_t>(i)].back());
   return found;
 }
