@@ -153,7 +153,7 @@ py::tuple run_analysis(const LoadedInvertStudy& study, const InvertChanges& chan
 void bind_inversion(py::module_& module) {
   using py::arg;
   // Opaque: a model with its path, what is said over it, and what came out.
-  py::class_<LoadedInvertStudy, StudyPtr>(module, "InvertStudy");
+  const py::class_<LoadedInvertStudy, StudyPtr> opaque(module, "InvertStudy");
   py::class_<InvertChanges>(module, "InvertChanges")
       .def(py::init(&changes_of), arg("output"), arg("by"), arg("to"), arg("duration"), arg("step"),
            arg("method"), arg("form"), arg("smooth"), arg("until"), arg("verify"), arg("force"),

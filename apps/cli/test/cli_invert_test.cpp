@@ -53,7 +53,8 @@ TEST_F(InvertVerb, FindsTheForceThatMovesAMassOnACarAndWritesIt) {
 TEST_F(InvertVerb, TellsWhatKindOfInverseItIs) {
   const Outcome run = panto("invert mass_on_car --analyse --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
-  const json j = run.json(), a = j["analysis"];
+  const json j = run.json();
+  const json& a = j["analysis"];
   EXPECT_EQ(j["model"], "mass_on_car");
   EXPECT_FALSE(j.contains("t"));
   EXPECT_EQ(a["class"], "marginal");
