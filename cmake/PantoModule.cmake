@@ -23,6 +23,11 @@ function(panto_label_wanted label out)
   set(${out} ${wanted} PARENT_SCOPE)
 endfunction()
 
+# Where the checkout lies is in a header, so that only tests that ask for it are compiled anew in
+# another checkout.
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/tests/source_dir.hpp"
+     CONTENT "#pragma once\n#define PANTO_SOURCE_DIR \"@PROJECT_SOURCE_DIR@\"\n" @ONLY)
+
 # panto_test(<group> <source> [LIBS <lib>...])
 # One GoogleTest executable <group>_<stem>; the tests of law_test.cpp are named
 # <group>.law.<Suite>.<Test>, so equal suites in two files stay apart.
@@ -38,8 +43,7 @@ function(panto_test group source)
   string(REGEX REPLACE "_test$" "" file_name "${stem}")
   add_executable(${target} "${source}")
   target_link_libraries(${target} PRIVATE ${arg_LIBS} GTest::gtest_main)
-  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_definitions(${target} PRIVATE PANTO_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
   # What is tested is optimised; the tests themselves are to compile quickly.
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY

@@ -15,6 +15,7 @@
 #include "panto/model/compile.hpp"
 #include "panto/numerics/random.hpp"
 #include "tests/allocation_counter.hpp"
+#include "tests/source_dir.hpp"
 
 namespace panto {
 namespace {

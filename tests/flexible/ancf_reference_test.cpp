@@ -11,6 +11,7 @@
 #include "panto/mechanics/assembly.hpp"
 #include "panto/mechanics/closure.hpp"
 #include "tests/linear/linear_case.hpp"
+#include "tests/source_dir.hpp"
 
 namespace panto {
 namespace {

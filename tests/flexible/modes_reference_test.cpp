@@ -8,6 +8,7 @@
 
 #include "panto/mechanics/assembly.hpp"
 #include "tests/linear/linear_case.hpp"
+#include "tests/source_dir.hpp"
 
 namespace panto {
 namespace {

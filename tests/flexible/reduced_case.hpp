@@ -12,6 +12,7 @@
 #include "panto/io/toml.hpp"
 #include "panto/mechanics/assembly.hpp"
 #include "panto/model/compile.hpp"
+#include "tests/source_dir.hpp"
 
 namespace panto::test {
 

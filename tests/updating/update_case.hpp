@@ -11,6 +11,7 @@
 #include "panto/io/update_study.hpp"
 #include "panto/model/compile.hpp"
 #include "panto/updating/update.hpp"
+#include "tests/source_dir.hpp"
 
 namespace panto::test {
 

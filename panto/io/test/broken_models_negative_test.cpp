@@ -2,6 +2,7 @@
 #include "panto/io/test/golden_files.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/compile.hpp"
+#include "tests/source_dir.hpp"
 
 namespace panto {
 namespace {

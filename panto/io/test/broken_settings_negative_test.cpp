@@ -3,6 +3,7 @@
 #include "panto/io/load.hpp"
 #include "panto/io/study.hpp"
 #include "panto/io/test/golden_files.hpp"
+#include "tests/source_dir.hpp"
 
 namespace panto {
 namespace {

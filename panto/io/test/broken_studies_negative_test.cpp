@@ -2,6 +2,7 @@
 #include "panto/identification/identify.hpp"
 #include "panto/io/study.hpp"
 #include "panto/io/test/golden_files.hpp"
+#include "tests/source_dir.hpp"
 
 namespace panto {
 namespace {

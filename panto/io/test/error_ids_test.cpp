@@ -8,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "tests/source_dir.hpp"
+
 namespace panto {
 namespace {
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/source_dir.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace panto::uff {
