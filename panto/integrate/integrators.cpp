@@ -1,4 +1,5 @@
 #include "panto/integrate/adaptive.hpp"
+#include "panto/integrate/motion_matrix.hpp"
 #include "panto/integrate/simulate.hpp"
 
 namespace panto {
@@ -27,6 +28,7 @@ const std::vector<IntegratorInfo>& integrators() {
 }
 
 std::unique_ptr<Adaptive> Adaptive::create(std::string_view name, Ode& ode, double tol) {
+  if (name == "auto" && MotionMatrix::many_vibrations(ode)) return make_variable_radau(ode, tol);
   if (auto cvode = make_cvode(name, ode, tol)) return cvode;
   return make_ida(name, ode, tol);
 }
