@@ -31,7 +31,7 @@ class Adaptive {
   // State inside the last step, loops closed; as accurate as the step itself.
   [[nodiscard]] virtual Status at(double t, MutableView x) = 0;
 
-  // The method in use: "auto" answers "cvode" until it has met stiffness.
+  // The method in use: "auto" answers "cvode" until it has met stiffness, "radau5" on beams of many elements.
   [[nodiscard]] virtual std::string method() const = 0;
   // What the last failure was, in words.
   [[nodiscard]] virtual std::string failure() const = 0;

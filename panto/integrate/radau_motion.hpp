@@ -16,7 +16,7 @@ class RadauOnMotion final : public Stepper {
   RadauOnMotion(Ode& ode, const StepperOptions& options);
   void reset() noexcept override { follows_ = main_.valid = false; }
 
-  // Error of the step taken last, as the embedded formula of order 3 sees it (INT-18): root mean square over independent coordinates, by 1 + |q|, and h times
+  // Error of the step taken last, as the embedded formula of order 3 sees it (INT-18, INT-19): root mean square over independent coordinates, by 1 + |q|, and h times
   // speeds, by 1 + h |v|. again: at its start, with the error found first (one more evaluation there); so that fast vibrations which the step damps count
   // little even where they are strong.
   [[nodiscard]] double error(bool again) noexcept;

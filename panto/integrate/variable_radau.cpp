@@ -1,4 +1,4 @@
-// Radau IIA with steps chosen by error control, for large models (INT-18): L-stable, so that vibrations too fast for the step die out instead of setting it,
+// Radau IIA with steps chosen by error control, for beams of many elements (INT-18, INT-19): L-stable, so that vibrations too fast for the step die out instead of setting it,
 // and of order 5, so that the slow ones are followed with few steps. The error estimate has order 3: of vibrations that a step resolves it is far too large, of
 // those that it drops about right. So it is held to a tenth of the tolerance of the run, not to a thousandth.
 #include <algorithm>
