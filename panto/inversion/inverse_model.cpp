@@ -112,7 +112,8 @@ Result<Rest> rest_at(ServoSystem& system, const Path& path, double t, View guess
     }
     return f.cwiseAbs().maxCoeff();
   };
-  // Gauss-Newton with minimum-norm steps, halved while they do not help: what the rows leave free stays near the guess.
+  // Gauss-Newton with minimum-norm steps: what the rows leave free stays near the guess. A step is halved while the one after it, by the same matrix, would not be
+  // smaller: forces of stiff directions may well grow on the way.
   constexpr int kIterations = 50;
   constexpr double kTolerance = 1e-9, kBalanced = 1e-6;
   MinimumNorm solver(1e-12);
@@ -121,15 +122,17 @@ Result<Rest> rest_at(ServoSystem& system, const Path& path, double t, View guess
     solver.compute(j);
     const Eigen::VectorXd step = solver.solve(f);
     const Eigen::VectorXd y = rest.y, lambda = rest.lambda, u = rest.u;
-    double factor = 1, next = norm;
-    for (int halving = 0; halving < 12; ++halving, factor /= 2) {
+    const double length = step.norm();
+    bool helps = false;
+    double factor = 1;
+    for (int halving = 0; halving < 12 && !helps; ++halving, factor /= 2) {
       rest.y = y - factor * step.head(nv);
       rest.lambda = lambda - factor * step.segment(nv, nl);
       rest.u = u - factor * step.tail(nu);
-      next = residual(false);
-      if (next < norm) break;
+      const double next = residual(false);
+      helps = next < norm || solver.solve(f).norm() < (1 - factor / 4) * length;
     }
-    if (!(next < norm)) {
+    if (!helps) {
       rest.y = y;
       rest.lambda = lambda;
       rest.u = u;
