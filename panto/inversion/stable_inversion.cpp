@@ -143,7 +143,7 @@ void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int
   const auto judge = [&](double leaks, double rate, double has, const char* where) {
     if (!(leaks > kTooMuch * options.leakage) || rate <= 0) return;
     notes.warning(
-        1057, {},
+        1077, {},
         fmt::format("the horizon ends too early {} the path: internal motion is still {:.2g} "
                     "of its largest there; {:.3g} s instead of {:.3g} s would do",
                     where, leaks, has + std::log(leaks / options.leakage) / rate, has));
@@ -202,13 +202,13 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   constexpr double kDrifts = 1e-6;
   for (const auto& s : out.modes.neutral)
     if (std::abs(s) < kDrifts * std::max(1.0, out.modes.frequency)) {
-      notes.error(1051, {},
+      notes.error(1071, {},
                   "a zero at the origin: internal motion drifts and no bounded motion follows the "
                   "path; hold the free motion by a spring, or choose another output");
       return notes;
     }
   if (!out.modes.neutral.empty())
-    notes.warning(1056, {},
+    notes.warning(1076, {},
                   fmt::format("{} zeros on the imaginary axis, the slowest at {:.4g} rad/s: these "
                               "internal oscillations start from rest and do not decay",
                               out.modes.neutral.size(), std::abs(out.modes.neutral.front())));
@@ -228,7 +228,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     std::string unknown;
     if (!numbers_of(system, options.clamp_begin, chosen_begin, unknown) ||
         !numbers_of(system, options.clamp_end, chosen_end, unknown)) {
-      notes.error(1052, {},
+      notes.error(1072, {},
                   fmt::format("there is no coordinate \"{}\" to be clamped{}", unknown,
                               did_you_mean(unknown, system.coordinate_names())));
       return notes;
@@ -238,7 +238,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     const int free_modes = out.modes.size() - static_cast<int>(out.modes.growing_basis.cols());
     const auto wrong = [&](const EndConditions& c, Eigen::Index needed, const char* where) {
       if (needed > 0 && c.rows.rows() == 0)
-        notes.error(1052, {},
+        notes.error(1072, {},
                     fmt::format("clamps at the {}: {} of them must tell as many internal modes "
                                 "apart, {} given ones do not; leave them out to have them chosen",
                                 where, needed, c.clamped.size()));
@@ -289,14 +289,14 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     out.iterations += report.iterations;
     ++out.meshes;
     if (options.progress && !options.progress(std::min(0.9, 0.15 * out.meshes))) {
-      notes.error(1055, {}, "stopped before a solution was found");
+      notes.error(1075, {}, "stopped before a solution was found");
       return notes;
     }
     if (!ok(status)) {
       // On a mesh that is too coarse for the internal motion there may be no solution; slower motion is nearer to the guess.
       const bool refine = options.dt <= 0 && spacing > finest;
       if (!refine && (slowed.stretch >= kSlowest || out.slow_downs > 40)) {
-        notes.error(1053, {},
+        notes.error(1073, {},
                     fmt::format("Newton's method: {} after {} iterations, relative step {:.2g}{}",
                                 to_string(status), out.iterations, report.step,
                                 report.regular ? "" : "; the equations are singular"));
@@ -358,7 +358,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
       columns.push_back(column + 2);
     }
     if (static_cast<int>(finer.size()) > options.most_intervals) {
-      notes.error(1054, {},
+      notes.error(1074, {},
                   fmt::format("an error of {:.2g} is reached with {} intervals, {:.2g} was asked "
                               "for: allow more intervals or a larger tolerance",
                               out.error, out.intervals, options.tolerance));

@@ -47,9 +47,9 @@ struct StableInversion {
   int intervals = 0, meshes = 0, iterations = 0, slow_downs = 0;
 };
 
-// Errors: E1021 (no rest at the beginning or end), E1032 (no inverse), E1051 (a zero at the origin: internal motion drifts), E1052 (options that cannot be: clamps,
-// horizon), E1053 (Newton's method fails, also from slower motions), E1054 (the mesh would need more than `most_intervals`), E1055 (stopped).
-// Warnings: W1056 (zeros on the imaginary axis: oscillations that do not decay), W1057 (a horizon that is too short, and the one that would do), W1033.
+// Errors: E1021 (no rest at the beginning or end), E1032 (no inverse), E1071 (a zero at the origin: internal motion drifts), E1072 (options that cannot be: clamps,
+// horizon), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped).
+// Warnings: W1076 (zeros on the imaginary axis: oscillations that do not decay), W1077 (a horizon that is too short, and the one that would do), W1033.
 Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                                       const StableOptions& options);
 

@@ -221,21 +221,21 @@ TEST(StableInversionReference, SaysWhatCannotBe) {
   const auto leaking = invert_stably(arm, path, options);
   ASSERT_TRUE(leaking.ok());
   ASSERT_EQ(leaking.diagnostics().items().size(), 1U);
-  EXPECT_EQ(leaking.diagnostics().items()[0].id, 1057);
+  EXPECT_EQ(leaking.diagnostics().items()[0].id, 1077);
   EXPECT_GT(leaking->leakage_begin, 5e-3);
   options = {};
   options.ends = EndKind::kClamped;
   options.clamp_begin = {"y3"};
-  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1052);
+  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1072);
   options.clamp_begin = {"y2", "y2'"};
-  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1052);
+  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1072);
   options = {};
   options.tolerance = 1e-12;
   options.most_intervals = 100;
-  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1054);
+  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1074);
   options = {};
   options.progress = [](double) { return false; };
-  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1055);
+  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1075);
 }
 
 }  // namespace
