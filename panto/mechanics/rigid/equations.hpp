@@ -49,6 +49,8 @@ struct Equations {
         phi_ddot(m.rows.size()),
         y(m.outputs.size()) {
     for (int k = 0; k < m.n_rows(); ++k) coincidence_.push_back(starts_coincidence(m, k));
+    triple_.assign(y.size(), 0);
+    for (size_t i = 0; i + 2 < y.size(); ++i) triple_[i] = starts_triple(&m.outputs[i]) ? 1 : 0;
   }
 
   // Constants have changed: what was evaluated last is no longer known.
@@ -148,7 +150,18 @@ struct Equations {
   template <class P>
   void outputs(const Constants<S, P>& c, const Arguments<T>& x) {
     kin.show(c);
-    for (size_t i = 0; i < y.size(); ++i) y[i] = output(c, x, static_cast<int>(i));
+    for (size_t i = 0; i < y.size(); ++i) {
+      if (triple_[i] == 0) {
+        y[i] = output(c, x, static_cast<int>(i));
+        continue;
+      }
+      const Output* o = &kin.model->outputs[i];
+      const auto ch = evaluate_channel<Depth::kAcceleration>(kin, c, o[0].channel);
+      y[i] = ch.value + c[o[0].offset];
+      y[i + 1] = ch.rate + c[o[1].offset];
+      y[i + 2] = ch.acceleration + c[o[2].offset];
+      i += 2;
+    }
   }
 
   // One of them, after as much of the motion as it reads, and Kinematics::show().
@@ -287,7 +300,23 @@ struct Equations {
 
  private:
   std::vector<char> coincidence_;                               // per row: starts a coincidence
+  std::vector<char> triple_;                                    // per output: starts a triple
   double signal_t_ = std::numeric_limits<double>::quiet_NaN();  // that the signals belong to
+
+  // Value, rate and acceleration of one channel, one after the other: one evaluation gives all three.
+  static bool starts_triple(const Output* o) {
+    const auto same = [](const Channel& a, const Channel& b) {
+      return a.kind == b.kind && a.dof == b.dof && a.frame_a == b.frame_a &&
+             a.frame_b == b.frame_b && a.axis == b.axis && a.axis_b == b.axis_b &&
+             a.first_term == b.first_term && a.terms == b.terms && a.element == b.element &&
+             a.x == b.x && a.height == b.height;
+    };
+    for (int k = 0; k < 3; ++k)
+      if (o[k].kind != OutputKind::kChannel || o[k].order != static_cast<Order>(k) ||
+          o[k].minus_gravity || !same(o[k].channel, o[0].channel))
+        return false;
+    return true;
+  }
 
   static void add(Wrench<S, T>& w, const T& f, const Wrench<S, T>& g) {
     w.n += f * g.n;
