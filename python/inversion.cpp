@@ -4,12 +4,18 @@
 #include <functional>
 
 #include "panto/io/invert_study.hpp"
+#include "panto/scene/inversion_report.hpp"
 #include "python/bindings.hpp"
 
 namespace panto::python {
 namespace {
 
 using StudyPtr = std::shared_ptr<LoadedInvertStudy>;
+// What came out, and of what.
+struct Inverted {
+  Inversion found;
+  LoadedInvertStudy study;
+};
 using Limits = std::vector<std::tuple<std::string, double, double>>;
 
 py::tuple study_of(Result<LoadedInvertStudy>&& loaded) {
@@ -137,8 +143,10 @@ py::tuple run_inversion(const LoadedInvertStudy& study, const InvertChanges& cha
   }
   watch.rethrow();
   const py::list notes = to_python(result->diagnostics());
-  auto found = std::make_shared<Inversion>(value_of(std::move(*result)));
-  py::dict d = to_dict(*found);
+  wanted.options.progress = nullptr;
+  auto found =
+      std::make_shared<Inverted>(Inverted{value_of(std::move(*result)), std::move(wanted)});
+  py::dict d = to_dict(found->found);
   return py::make_tuple(std::move(found), std::move(d), notes);
 }
 
@@ -158,14 +166,18 @@ void bind_inversion(py::module_& module) {
       .def(py::init(&changes_of), arg("output"), arg("by"), arg("to"), arg("duration"), arg("step"),
            arg("method"), arg("form"), arg("smooth"), arg("until"), arg("verify"), arg("force"),
            arg("limits"));
-  py::class_<Inversion, std::shared_ptr<Inversion>>(module, "Inverted")
+  py::class_<Inverted, std::shared_ptr<Inverted>>(module, "Inverted")
       .def(
           "write",
-          [](const Inversion& found, const std::string& path) {
-            const Diagnostics d = write_inversion(found, path);
+          [](const Inverted& r, const std::string& path) {
+            const Diagnostics d = write_inversion(r.found, path);
             if (!d.ok()) throw Rejected(d);
           },
-          arg("path"));
+          arg("path"))
+      .def("html", [](const Inverted& r) {
+        return value_of(scene::to_html(scene::report_of_inversion(
+            r.study.model, r.study.params, r.found, r.study.options.limits)));
+      });
   module.def("is_invert_study", &is_invert_study, arg("study"));
   module.def(
       "invert_study", [](const ModelSpec& study) { return study_of(load_invert_study(study)); },

@@ -14,13 +14,15 @@
 #include "panto/io/invert_study.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/scene/inversion_report.hpp"
 
 namespace panto::cli {
 namespace {
 
 struct Arguments : ModelArguments {
   bool analyse = false, force = false, unverified = false;
-  std::string output, by, to, duration, until, step, method, form, csv;
+  std::string output, by, to, duration, until, step, method, form, csv, view;
+  std::vector<std::string> limits;
   int smooth = -1;
 };
 
@@ -63,6 +65,17 @@ bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
   if (a.smooth >= 0) changes.smooth = a.smooth;
   if (a.force) changes.force = true;
   if (a.unverified) changes.verify = false;
+  for (const std::string& text : a.limits) {
+    const size_t equals = text.find('='), dots = text.find("..", std::min(equals, text.size()));
+    InputLimit limit;
+    if (equals == std::string::npos || dots == std::string::npos || equals == 0 ||
+        !parse_value(text.substr(equals + 1, dots - equals - 1), limit.lower) ||
+        !parse_value(text.substr(dots + 2), limit.upper) || !(limit.lower <= limit.upper))
+      return wrong("limit", text, "an actuator and its range, such as u_T=-3..3");
+    limit.actuator = text.substr(0, equals);
+    if (!changes.limits) changes.limits.emplace();
+    changes.limits->push_back(std::move(limit));
+  }
   const std::optional<UnknownWord> unknown = panto::apply(changes, study);
   return !unknown || wrong(unknown->option, unknown->word, unknown->expected);
 }
@@ -225,6 +238,13 @@ int invert_verb(const Arguments& a) {
     notes.append(written);
     if (!written.ok()) return fail(notes, a.json);
   }
+  if (!a.view.empty()) {
+    scene::Report report =
+        scene::report_of_inversion(study->model, study->params, *found, study->options.limits);
+    scene::add_notes(notes, report);
+    notes.append(write_page(report, a.view));
+    if (!notes.ok()) return fail(notes, a.json);
+  }
   print(notes);
   if (a.json)
     out(json_of(*found));
@@ -262,6 +282,9 @@ void add_invert(CLI::App& app, int& exit_code) {
       ->type_name("name");
   verb->add_flag("--force", a->force, "Integrate a non-minimum phase system all the same");
   verb->add_flag("--no-verify", a->unverified, "Do not simulate the plant with the inputs");
+  verb->add_option("--limit", a->limits, "Range of an actuator; told where it is exceeded")
+      ->type_name("name=low..high");
+  verb->add_option("--view", a->view, "Write the report page")->type_name("invert.html");
   verb->add_option("--csv", a->csv, "Write inputs, outputs and coordinates")->type_name("u.csv");
   verb->footer(
       "MODEL is a model, or a study.toml with a path (docs/invert.md).\nExamples:\n"

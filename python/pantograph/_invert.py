@@ -86,6 +86,14 @@ class Inversion:
         """Writes inputs, outputs and coordinates as the CSV of ``panto invert --csv``."""
         self._core.write(os.fspath(path))
 
+    def view(self, path: str | os.PathLike[str]) -> str:
+        """Writes the report page: motion with the desired path, outputs, inputs, poles and zeros.
+
+        Returns where it is.
+        """
+        _core.write_text(os.fspath(path), self._core.html())
+        return os.fspath(path)
+
     def __repr__(self) -> str:
         what = f"{', '.join(self.inputs)} for {', '.join(self.desired)}"
         return f"<pantograph.Inversion: {self.model}, {what}, {len(self.t) - 1} steps>"

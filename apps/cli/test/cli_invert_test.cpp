@@ -50,6 +50,34 @@ TEST_F(InvertVerb, FindsTheForceThatMovesAMassOnACarAndWritesIt) {
     EXPECT_NE(head.find(column), std::string::npos) << column << " in " << head;
 }
 
+TEST_F(InvertVerb, WritesAPageWithTheDesiredPathAndTellsWhereALimitIsExceeded) {
+  const Outcome run = panto(
+      "invert cable_robot_reduced --to 11,-7 --in 10s --smooth 4 --limit u_T=-0.5m/s..0.5m/s "
+      "--view crane.html");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("W1041"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("actuator \"u_T\" exceeds its limit from t = "), std::string::npos);
+  const std::string page = text_of(path("crane.html"));
+  const std::string begin = "id=\"report\">";
+  const size_t at = page.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  const json report =
+      json::parse(page.substr(at + begin.size(), page.find("</script>", at) - at - begin.size()));
+  ASSERT_EQ(report["scene"]["paths"].size(), 1u);
+  const json& points = report["scene"]["paths"][0]["points"];
+  EXPECT_EQ(points.front(), (json{15.0, -4.0, 0.0}));
+  EXPECT_EQ(points.back(), (json{11.0, -7.0, 0.0}));
+  EXPECT_EQ(report["motions"].size(), 1u);
+  std::vector<std::string> titles;
+  for (const json& p : report["panels"]) titles.push_back(p["title"]);
+  for (const char* title : {"x_P", "Error of z_P", "u_T", "Coordinates in m", "Speeds in rad/s",
+                            "Poles and zeros", "Analysis and cycles"})
+    EXPECT_NE(std::find(titles.begin(), titles.end(), title), titles.end()) << title;
+  const Outcome wrong = panto("invert cable_robot_reduced --to 11,-7 --limit u_T=3");
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_NE(wrong.err.find("--limit u_T=3: expected an actuator and its range"), std::string::npos);
+}
+
 TEST_F(InvertVerb, TellsWhatKindOfInverseItIs) {
   const Outcome run = panto("invert mass_on_car --analyse --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
