@@ -192,3 +192,12 @@ def test_it_can_be_watched_and_stopped():
     thread.start()
     thread.join()
     assert len(results) == 1
+
+
+def test_the_page_has_the_desired_path(tmp_path):
+    found = pg.invert("cable_robot_reduced", to=[11, -7], duration=10, smooth=4, verify=False)
+    page = found.view(tmp_path / "crane.html")
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    assert '"desired path of platform"' in text
+    assert "Poles and zeros" in text
