@@ -7,11 +7,13 @@
 #include <filesystem>
 #include <memory>
 
+#include "apps/cli/invert_feedback.hpp"
 #include "apps/cli/json.hpp"
 #include "apps/cli/operating.hpp"
+#include "apps/cli/progress.hpp"
 #include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
-#include "panto/io/invert_study.hpp"
+#include "panto/io/feedback_report.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
 
@@ -130,7 +132,7 @@ void series(JsonWriter& json, const char* name, const std::vector<std::string>& 
   json.end_object();
 }
 
-std::string json_of(const Inversion& r) {
+std::string json_of(const Inversion& r, const FeedbackReport* feedback) {
   JsonWriter json;
   json.begin_object().member("model", r.model);
   analysis_json(json, r.analysis);
@@ -143,7 +145,9 @@ std::string json_of(const Inversion& r) {
   json.member("most_iterations", r.most_iterations).member("not_converged", r.not_converged);
   json.key("cycle").begin_object();
   json.member("mean", r.times.mean).member("worst", r.times.worst).member("over", r.times.over);
-  json.end_object().end_object();
+  json.end_object();
+  if (feedback != nullptr) feedback_json(json, *feedback);
+  json.end_object();
   return json.text() + "\n";
 }
 
@@ -220,16 +224,31 @@ int invert_verb(const Arguments& a) {
   const Result<Inversion> found = run_invert_study(*study);
   notes.append(found.diagnostics());
   if (!found.ok()) return fail(notes, a.json);
+  std::optional<FeedbackReport> feedback;
+  if (!study->feedback.laws.empty()) {
+    const Interrupt interrupt;
+    Progress progress("feedback " + study->model.name);
+    Result<FeedbackReport> tried = run_feedback(*study, *found, [&](double fraction) {
+      progress.show(fraction);
+      return !Interrupt::requested();
+    });
+    progress.wipe();
+    notes.append(tried.diagnostics());
+    if (!tried.ok()) return fail(notes, a.json);
+    feedback = std::move(*tried);
+  }
+  const FeedbackReport* loops = feedback ? &*feedback : nullptr;
   if (!a.csv.empty()) {
-    const Diagnostics written = write_inversion(*found, a.csv);
+    const Diagnostics written = write_inversion(*found, loops, a.csv);
     notes.append(written);
     if (!written.ok()) return fail(notes, a.json);
   }
   print(notes);
   if (a.json)
-    out(json_of(*found));
+    out(json_of(*found, loops));
   else
-    summary(table_of(*found, study->servo, study->options.inverse.dt));
+    summary(table_of(*found, study->servo, study->options.inverse.dt) +
+            (feedback ? feedback_text(*feedback) : ""));
   return kOk;
 }
 
@@ -262,7 +281,9 @@ void add_invert(CLI::App& app, int& exit_code) {
       ->type_name("name");
   verb->add_flag("--force", a->force, "Integrate a non-minimum phase system all the same");
   verb->add_flag("--no-verify", a->unverified, "Do not simulate the plant with the inputs");
-  verb->add_option("--csv", a->csv, "Write inputs, outputs and coordinates")->type_name("u.csv");
+  verb->add_option("--csv", a->csv,
+                   "Write inputs, outputs and coordinates, HDF5 where it ends with .h5")
+      ->type_name("u.csv");
   verb->footer(
       "MODEL is a model, or a study.toml with a path (docs/invert.md).\nExamples:\n"
       "  panto invert manipulator_2d --output z --by u --analyse\n"
