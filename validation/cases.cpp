@@ -19,6 +19,8 @@ Rows table3();
 }  // namespace cepon
 namespace drucker2022 {
 Rows cable_robot();
+Rows fig5_5();
+Rows fig5_10();
 Rows manipulator_2d();
 Rows mass_on_car();
 }  // namespace drucker2022
@@ -81,6 +83,10 @@ std::span<const Case> cases() {
            cepon::table3},
       Case{"drucker2022", "cable_robot", "Equations (2.69) of the reduced cable robot",
            drucker2022::cable_robot},
+      Case{"drucker2022", "fig5.10", "Error of the spatial arm's tip over step and order",
+           drucker2022::fig5_10},
+      Case{"drucker2022", "fig5.5", "Error of the force on the mass-on-car system",
+           drucker2022::fig5_5},
       Case{"drucker2022", "manipulator_2d", "Equations (2.90)-(2.93) of the planar manipulator",
            drucker2022::manipulator_2d},
       Case{"drucker2022", "mass_on_car",
