@@ -139,5 +139,44 @@ limits = { u_T = ["-0.5 m/s", "0.5 m/s"] }
   refused("broken.toml", 2, "E0111", "duration");
 }
 
+TEST_F(InvertVerb, TriesTheFeedbackOfAStudy) {
+  write("disks.toml", R"(
+model = "torsional_oscillator"
+set = { n = 2 }
+until = "6 s"
+path = { to = [1], duration = "3 s" }
+limits = { u = [-0.2, 0.2] }
+feedback = [{ law = "none" }, { law = "lqr", q = 10, r = 1 }]
+perturbed = [{ name = "turned", start = { phi1 = 0.2, phi2 = 0.2, phi3 = 0.2 } }]
+monte_carlo = { draws = 3, factor = { k = 0.1 } }
+)");
+  const Outcome run = panto("invert disks.toml --csv loops.csv --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("W1061"), std::string::npos) << run.err;
+  const json j = run.json();
+  ASSERT_EQ(j["loops"].size(), 4u);
+  EXPECT_EQ(j["loops"][3]["feedback"], "lqr");
+  EXPECT_EQ(j["loops"][3]["plant"], "turned");
+  EXPECT_NEAR(j["loops"][1]["tracking"]["z"]["final"].get<double>(), 0.2, 0.05);
+  EXPECT_LT(std::abs(j["loops"][3]["tracking"]["z"]["final"].get<double>()), 0.02);
+  EXPECT_GT(j["loops"][3]["inputs"]["u"]["saturated"].get<double>(), 0);
+  EXPECT_EQ(j["feedback"][1]["gains"][0][0].size(), 6u);
+  EXPECT_EQ(j["monte_carlo"]["feedback"][1]["draws"], 3);
+  EXPECT_EQ(j["monte_carlo"]["drawn"]["factor k"].size(), 3u);
+  const std::string csv = text_of(path("loops.csv"));
+  EXPECT_NE(csv.substr(0, csv.find('\n')).find("lqr.turned.z"), std::string::npos);
+  const Outcome text = panto("invert disks.toml --csv loops.h5");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  for (const char* words : {"rms error", "turned", "in a limit", "95 % below"})
+    EXPECT_NE(text.out.find(words), std::string::npos) << text.out;
+  write("bad.toml", R"(
+model = "torsional_oscillator"
+path = { to = [1], duration = "3 s" }
+feedback = [{ law = "lqr", q = 10, r = 1 }]
+perturbed = [{ factor = { kay = 2 } }]
+)");
+  refused("bad.toml", 2, "E1057", "kay");
+}
+
 }  // namespace
 }  // namespace panto::cli
