@@ -68,7 +68,7 @@ class InputUse:
 
 @dataclass(frozen=True)
 class Spread:
-    """A number over draws."""
+    """A number over draws, in the unit of what it is of [SI]."""
 
     mean: float
     deviation: float  #: standard
@@ -99,7 +99,7 @@ class LoopRun:
 
 @dataclass(frozen=True, eq=False)
 class LoopDraws:
-    """A feedback law on plants drawn at random."""
+    """A feedback law on plants drawn at random; numbers over draws [SI]."""
 
     feedback: str
     draws: int
@@ -116,7 +116,7 @@ class LoopDraws:
 
 @dataclass(frozen=True, eq=False)
 class FeedbackGains:
-    """Of a linear quadratic law: ``F[k]`` at time ``t[k]``, inputs by coordinates and speeds."""
+    """Of a linear quadratic law: ``F[k]`` at ``t[k]``, inputs by coordinates and speeds [SI]."""
 
     t: np.ndarray  #: [s]
     F: list[np.ndarray] = field(repr=False)
@@ -125,7 +125,7 @@ class FeedbackGains:
 
 @dataclass(frozen=True, eq=False)
 class Feedback:
-    """What the feedback of a study did; ``found.feedback["lqr", "nominal"]`` is one run."""
+    """What feedback did [SI]; ``found.feedback["lqr", "nominal"]`` is one run."""
 
     loops: list[LoopRun]
     monte_carlo: list[LoopDraws]

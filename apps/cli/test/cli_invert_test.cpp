@@ -140,12 +140,12 @@ limits = { u_T = ["-0.5 m/s", "0.5 m/s"] }
 }
 
 TEST_F(InvertVerb, TriesTheFeedbackOfAStudy) {
-  write("disks.toml", R"(
+  put("disks.toml", R"(
 model = "torsional_oscillator"
 set = { n = 2 }
 until = "6 s"
 path = { to = [1], duration = "3 s" }
-limits = { u = [-0.2, 0.2] }
+limits = { u = [-0.5, 0.5] }
 feedback = [{ law = "none" }, { law = "lqr", q = 10, r = 1 }]
 perturbed = [{ name = "turned", start = { phi1 = 0.2, phi2 = 0.2, phi3 = 0.2 } }]
 monte_carlo = { draws = 3, factor = { k = 0.1 } }
@@ -169,7 +169,7 @@ monte_carlo = { draws = 3, factor = { k = 0.1 } }
   ASSERT_EQ(text.exit_code, 0) << text.err;
   for (const char* words : {"rms error", "turned", "in a limit", "95 % below"})
     EXPECT_NE(text.out.find(words), std::string::npos) << text.out;
-  write("bad.toml", R"(
+  put("bad.toml", R"(
 model = "torsional_oscillator"
 path = { to = [1], duration = "3 s" }
 feedback = [{ law = "lqr", q = 10, r = 1 }]
