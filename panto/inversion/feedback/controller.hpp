@@ -64,7 +64,7 @@ struct GainSchedule {
   std::vector<std::vector<std::complex<double>>> poles;
   double residual = 0;  // largest, of the Riccati equations
 };
-// E1051 no input moves a mode that does not decay, E1052 the weights do not see one, E1055 weights that do not fit, E1053, E1054.
+// At every entry the minimum of (FB-3). E1051 no input moves a mode that does not decay, E1052 the weights do not see one, E1055 weights that do not fit, E1053, E1054.
 Result<GainSchedule> lqr_gains(ServoSystem& system, const DesiredMotion& motion,
                                const LqrSettings& settings);
 
