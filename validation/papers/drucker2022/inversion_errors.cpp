@@ -2,6 +2,7 @@
 //
 // Bands were set before the run. Figure 5.5: numbers are given with one or two digits and an "about", ± 20 %. Figure 5.10 has no numbers in the text:
 // what stands beside ours is an independent recomputation from the thesis' data, given with two digits, ± 15 %; orders ± 0.3.
+// Formulation and norm of Figure 5.10, which nobody states, were chosen after a first run (README.md).
 #include <fmt/format.h>
 
 #include <algorithm>
