@@ -93,13 +93,9 @@ TEST(Expansion, PointsOfLargeDeformationsReadWhatSmallOnesDo) {
     const auto linear = linearize(*workspace, *point);
     const auto pairs = symmetric_pairs(0.5 * (linear->K_z + linear->K_z.transpose()), linear->M_z);
     const Eigen::Vector3d x(1, 0, 0), y(0, 1, 0);
-    const Eigen::MatrixXd rows = point_rows(*workspace, view(point->q), linear->R,
-                                            {{"rod.n3", x},
-                                             {"rod.n3", y},
-                                             {"rod.end", y},
-                                             {"rod.between", y},
-                                             {"rod.above", x},
-                                             {"rod.above", y}});
+    const Eigen::MatrixXd rows = point_rows(
+        *workspace, view(point->q), linear->R,
+        {{"rod.n3", y}, {"rod.end", y}, {"rod.between", y}, {"rod.above", x}, {"rod.above", y}});
     return Eigen::MatrixXd(rows * pairs->vectors.leftCols(3));
   };
   const Eigen::MatrixXd small = shapes("beam"), large = shapes("ancf");
