@@ -94,6 +94,55 @@ inline void combine(double s, const double* x, double t, const double* z, double
   }
 }
 
+// y += s x + t z
+inline void add_two(double s, const double* x, double t, const double* z, double* y,
+                    int rows) noexcept {
+  const Four f = {s, s, s, s}, g = {t, t, t, t};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a, b, c;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, z + i, sizeof(Four));
+    std::memcpy(&c, y + i, sizeof(Four));
+    c += f * a;
+    c += g * b;
+    std::memcpy(y + i, &c, sizeof(Four));
+  }
+}
+
+// (x, y) <- (c x + s y, c y - s x)
+inline void turn(double c, double s, double* x, double* y, int rows) noexcept {
+  const Four f = {c, c, c, c}, g = {s, s, s, s};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a, b;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, y + i, sizeof(Four));
+    const Four first = f * a + g * b, second = f * b - g * a;
+    std::memcpy(x + i, &first, sizeof(Four));
+    std::memcpy(y + i, &second, sizeof(Four));
+  }
+}
+
+// y = (or, with kAdd, y +=) Σ f_k x_k of four vectors
+template <bool kAdd>
+inline void combine_four(const double* x0, double f0, const double* x1, double f1, const double* x2,
+                         double f2, const double* x3, double f3, double* y, int rows) noexcept {
+  const Four g0 = {f0, f0, f0, f0}, g1 = {f1, f1, f1, f1}, g2 = {f2, f2, f2, f2},
+             g3 = {f3, f3, f3, f3};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four sum = {0, 0, 0, 0}, e;
+    if (kAdd) std::memcpy(&sum, y + i, sizeof(Four));
+    std::memcpy(&e, x0 + i, sizeof(Four));
+    sum += g0 * e;
+    std::memcpy(&e, x1 + i, sizeof(Four));
+    sum += g1 * e;
+    std::memcpy(&e, x2 + i, sizeof(Four));
+    sum += g2 * e;
+    std::memcpy(&e, x3 + i, sizeof(Four));
+    sum += g3 * e;
+    std::memcpy(y + i, &sum, sizeof(Four));
+  }
+}
+
 inline void scale(double s, double* x, int rows) noexcept {
   const Four f = {s, s, s, s};
   for (int i = 0; i < rows; i += kWidth) {

@@ -8,6 +8,7 @@
 
 #include "panto/mechanics/ancf/forces.hpp"
 #include "panto/mechanics/erls/beam_forces.hpp"
+#include "panto/mechanics/erls/floating.hpp"
 #include "panto/mechanics/erls/reduced_forces.hpp"
 #include "panto/mechanics/rigid/channel.hpp"
 #include "panto/mechanics/rigid/structure.hpp"
@@ -37,6 +38,9 @@ struct Equations {
   std::vector<T> force;  // per force element: force on its channel
   // results
   std::vector<T> r, phi, phi_dot, phi_ddot, y;
+  // Takes the place of the links' own equations in forces(), which then leaves what acts on the joints in r; the forces added to the speeds go with it.
+  erls::FloatingLinks* floating = nullptr;
+  const double* floating_added = nullptr;
 
   explicit Equations(const Model& m)
       : kin(m),
@@ -76,11 +80,13 @@ struct Equations {
                                              : T(c[row.constant]);
   }
 
-  // Everything: kinematics, r, φ, φ', φ''.
+  // Everything: kinematics, r, φ, φ', φ''. placed: positions and time are those of the last evaluation.
   template <class P>
-  void evaluate(const Constants<S, P>& c, const Arguments<T>& x) {
-    signals_at(c, x.t);
-    kin.positions(c, x.q);
+  void evaluate(const Constants<S, P>& c, const Arguments<T>& x, bool placed = false) {
+    if (!placed) {
+      signals_at(c, x.t);
+      kin.positions(c, x.q);
+    }
     kin.velocities(c, x.v);
     kin.accelerations(c, x.a);
     forces(c, x);
@@ -94,7 +100,7 @@ struct Equations {
     inertia_wrenches(c);
     if constexpr (S::kPlanar) {
       if (kin.reduced.layout.active) {
-        erls::reduced_elastic_forces(kin, c);
+        if (!floating) erls::reduced_elastic_forces(kin, c);
       } else if (!kin.node.empty()) {
         erls::elastic_forces(kin, c, wrench, r);
       }
@@ -286,6 +292,9 @@ struct Equations {
   }
 
  private:
+  template <class P>
+  static constexpr bool kPlain = std::is_same_v<T, double>&& std::is_same_v<P, double>;
+
   std::vector<char> coincidence_;                               // per row: starts a coincidence
   double signal_t_ = std::numeric_limits<double>::quiet_NaN();  // that the signals belong to
 
@@ -317,7 +326,15 @@ struct Equations {
     wrench[0] = {};
     if constexpr (S::kPlanar) {
       if (kin.reduced.layout.active) {
-        erls::reduced_inertia_forces(kin, c, wrench);
+        if constexpr (kPlain<P>) {
+          if (floating) {
+            floating->forces(kin, c, wrench);
+          } else {
+            erls::reduced_inertia_forces(kin, c, wrench);
+          }
+        } else {
+          erls::reduced_inertia_forces(kin, c, wrench);
+        }
       } else if (!kin.node.empty()) {
         erls::inertia_forces(kin, c, wrench);
       }
@@ -442,7 +459,15 @@ struct Equations {
   void backward([[maybe_unused]] const Constants<S, P>& c) {
     if constexpr (S::kPlanar) {
       if (kin.reduced.layout.active) {
-        erls::gather_reduced(kin, c, wrench, r);
+        if constexpr (kPlain<P>) {
+          if (floating) {
+            floating->gather(kin, c, wrench, r.data(), floating_added);
+          } else {
+            erls::gather_reduced(kin, c, wrench, r);
+          }
+        } else {
+          erls::gather_reduced(kin, c, wrench, r);
+        }
       } else if (!kin.node.empty()) {
         erls::gather_nodes(kin, wrench, r);
       }

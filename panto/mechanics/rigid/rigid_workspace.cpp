@@ -20,6 +20,7 @@ constexpr double kRedundantTolerance =
     1e-6;  // a redundant row further off than this is no longer redundant
 constexpr int kClosureIterations = 20;
 constexpr size_t kDenseSpeeds = 500;  // up to so many, reduced_mass() has its memory from the start
+constexpr int kFloatingWidth = 16;  // components of a link that floating frames have room for
 constexpr double kMassless =
     1e-13;  // a pivot of the mass matrix this far below its diagonal entry is round-off
 
@@ -103,6 +104,19 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   }
   if (model.reduction.active())
     node_scratch_ = std::make_unique<erls::ReducedForce<double>>(eq_.kin.reduced.layout);
+  if constexpr (S::kPlanar) {
+    const erls::ReducedState<double>& s = eq_.kin.reduced;
+    bool fits = s.layout.active && mass_.beams()->full() && !displacements_move_ &&
+                s.accelerated.empty() && s.layout.masters > 0;
+    for (const erls::LinkLayout& l : s.layout.links) fits = fits && l.n <= kFloatingWidth;
+    if (fits) {
+      floating_ = std::make_unique<erls::FloatingLinks>(model);
+      last_v_.resize(nv);
+      last_a_.resize(nv);
+      last_u_.resize(model.inputs.size());
+      last_u_rate_.resize(model.inputs.size());
+    }
+  }
   set_parameters(params);
 }
 
@@ -120,6 +134,8 @@ void RigidWorkspace<S>::set_parameters(const Params& params) {
   if (length_ == 0) length_ = 1;
   eq_.forget();
   mass_.bake(c_);
+  if (floating_) floating_->bake(c_.reduced);
+  floating_last_ = false;
   forget_pose();
 }
 
@@ -139,6 +155,12 @@ Arguments<double> RigidWorkspace<S>::arguments(const Point& x) {
 template <class S>
 void RigidWorkspace<S>::set_positions(View q) {
   eq_.kin.positions(c_, q.data());
+}
+
+template <class S>
+void RigidWorkspace<S>::evaluate_mass() noexcept {
+  eq_.kin.place_reduced(c_);
+  mass_.evaluate(eq_.kin, c_);
 }
 
 template <class S>
@@ -162,7 +184,7 @@ template <class S>
 void RigidWorkspace<S>::mass_matrix(View q, Eigen::MatrixXd& mass) {
   set_positions(q);
   mass_known_ = false;
-  mass_.evaluate(eq_.kin, c_);
+  evaluate_mass();
   mass_.dense(mass);
 }
 
@@ -686,6 +708,88 @@ Status RigidWorkspace<S>::close_velocities(double t, View u, MutableView v) noex
 template <class S>
 Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
                                         MutableView a) noexcept {
+  if constexpr (S::kPlanar)
+    if (floating_ && static_cast<int>(lu_.free_columns(2).size() - model_.elastic.size()) <=
+                         lanes::kWidth)
+      return floating_accelerations(t, v, u, u_rate, a);
+  return general_accelerations(t, v, u, u_rate, a);
+}
+
+// Bodies and links at zero independent accelerations, then the links as floating frames.
+template <class S>
+Status RigidWorkspace<S>::floating_accelerations(double t, View v, View u, View u_rate,
+                                                 MutableView a) noexcept {
+  if constexpr (S::kPlanar) {
+    const auto nj = model_.joint_nv(), rank = lu_.rank(2),
+               nz = static_cast<int>(lu_.free_columns(2).size() - model_.elastic.size());
+    const int *columns = lu_.pivot_columns().data(), *free = lu_.free_columns(2).data(),
+              *entry = free_entry_.data();
+    double *right = right_.data(), *out = a.data();
+    const double* g = g_.value.data();
+    auto& kin = eq_.kin;
+    erls::FloatingLinks& links = *floating_;
+    floating_last_ = true;
+    last_t_ = t;
+    std::copy(v.begin(), v.end(), last_v_.begin());
+    std::copy(u.begin(), u.end(), last_u_.begin());
+    std::copy(u_rate.begin(), u_rate.end(), last_u_rate_.begin());
+    kin.place_reduced(c_);
+    if (!floating_known_) links.place(kin);
+    kin.velocities(c_, v.data(), false);
+    links.move(kin, c_, v.data());
+    for (const int i : kin.reduced.moved)
+      erls::move_node(model_, c_.reduced, kin.reduced, i, kin.body,
+                      kin.node[static_cast<size_t>(i)]);
+    Arguments<double> x;
+    x.t = t;
+    x.u = u.empty() ? nullptr : u.data();
+    x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
+    kin.accelerations(c_, zero_.data(), false);
+    for (int i = 0; i < nj; ++i) out[i] = 0;
+    if (rank > 0) {
+      add_dependent(x, out);
+      kin.accelerations(c_, out, false);
+    }
+    links.accelerate(kin, c_);
+    eq_.floating = &links;
+    eq_.floating_added = added_.data();
+    eq_.forces(c_, x);
+    eq_.floating = nullptr;
+    double* r = eq_.r.data();
+    for (int i = 0; i < nj; ++i) r[i] -= added_[static_cast<size_t>(i)];
+    if (!floating_known_) {
+      for (int z = 0; z < nz; ++z) {
+        double* column = &basis_[static_cast<size_t>(z * nj)];
+        for (int i = 0; i < nj; ++i) column[i] = 0;
+        column[free[z]] = 1;
+        for (int i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
+        lu_.solve(2, right);
+        for (int i = 0; i < rank; ++i) column[columns[i]] = right[i];
+      }
+      if (!links.factor(kin, c_, basis_.data(), nj, nz, kMassless)) return Status::kSingular;
+    }
+    links.solve(kin, r, basis_.data(), nj, nj, out);
+    floating_known_ = closed_ && std::equal(closed_q_.begin(), closed_q_.end(), kin.at.begin());
+    bool finite = true;
+    for (const double e : a) finite = finite && std::isfinite(e);
+    return finite ? Status::kOk : Status::kNotFinite;
+  } else {
+    return general_accelerations(t, v, u, u_rate, a);
+  }
+}
+
+template <class S>
+void RigidWorkspace<S>::general() noexcept {
+  if (!floating_last_) return;
+  // The basis is laid out anew.
+  floating_known_ = mass_known_ = false;
+  (void)general_accelerations(last_t_, last_v_, last_u_, last_u_rate_, last_a_);
+}
+
+template <class S>
+Status RigidWorkspace<S>::general_accelerations(double t, View v, View u, View u_rate,
+                                                MutableView a) noexcept {
+  floating_last_ = false;
   const auto nv = static_cast<size_t>(model_.nv);
   eq_.kin.velocities(c_, v.data());
   eq_.kin.accelerations(c_, zero_.data());
@@ -694,7 +798,7 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
   x.u = u.empty() ? nullptr : u.data();
   x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
   eq_.forces(c_, x);
-  if (!mass_known_) mass_.evaluate(eq_.kin, c_);
+  if (!mass_known_) evaluate_mass();
   double *bias = bias_.data(), *out = a.data();
   const double *r = eq_.r.data(), *added = added_.data();
   for (size_t i = 0; i < nv; ++i) bias[i] = r[i] - added[i];
@@ -1010,6 +1114,7 @@ void RigidWorkspace<S>::set_added_forces(View force) noexcept {
 
 template <class S>
 void RigidWorkspace<S>::reduced_mass(Eigen::MatrixXd& mass) noexcept {
+  general();
   if (lu_.rank(2) == 0) {
     mass_.dense(mass);
     return;
@@ -1059,6 +1164,7 @@ void RigidWorkspace<S>::multipliers(View a, MutableView lambda) noexcept {
   std::fill(lambda.begin(), lambda.end(), 0.0);
   const auto rank = static_cast<size_t>(lu_.rank(2));
   if (rank == 0) return;
+  general();
   mass_.multiply(a.data(), force_.data());
   for (size_t i = 0; i < rank; ++i) {
     const auto at = static_cast<size_t>(lu_.pivot_columns()[i]);
@@ -1134,7 +1240,7 @@ Status RigidWorkspace<S>::forward_dynamics(const Point& x, Eigen::VectorXd& a,
   residual(at, false, r);
   Eigen::MatrixXd mass, g;
   mass_known_ = false;
-  mass_.evaluate(eq_.kin, c_);
+  evaluate_mass();
   mass_.dense(mass);
   constraint_jacobian(x.t, x.q, g);
   SaddleSolver saddle(model_.nv, model_.n_rows());

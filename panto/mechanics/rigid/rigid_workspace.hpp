@@ -63,7 +63,7 @@ class RigidWorkspace final : public Workspace {
   [[nodiscard]] double conditioning() const override { return lu_.conditioning(); }
   [[nodiscard]] int position_rank() const override { return lu_.rank(0); }
   [[nodiscard]] Status close_positions(double t, MutableView q) noexcept override;
-  void forget_pose() noexcept override { closed_ = mass_known_ = false; }
+  void forget_pose() noexcept override { closed_ = mass_known_ = floating_known_ = false; }
   [[nodiscard]] Status hold_positions(double t, View q) noexcept override;
   [[nodiscard]] Status close_velocities(double t, View u, MutableView v) noexcept override;
   [[nodiscard]] Status accelerations(double t, View v, View u, View u_rate,
@@ -85,11 +85,19 @@ class RigidWorkspace final : public Workspace {
                                         Eigen::VectorXd& lambda) override;
 
  private:
+  // Accelerations with the mass matrix of all speeds, which multipliers() and reduced_mass() read.
+  [[nodiscard]] Status general_accelerations(double t, View v, View u, View u_rate,
+                                             MutableView a) noexcept;
+  // By floating frames (RER-9), of reduced models; what others read is then made up for by general().
+  [[nodiscard]] Status floating_accelerations(double t, View v, View u, View u_rate,
+                                              MutableView a) noexcept;
+  void general() noexcept;
   bool reduced_accelerations(double* a) noexcept;  // false: reduced mass matrix not definite
   bool full_accelerations(double* a) noexcept;     // the same, all coordinates at once
   bool saddle_accelerations(double* a) noexcept;   // false: singular
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
+  void evaluate_mass() noexcept;  // at the kinematics' positions
   void find_free_entries() noexcept;
   // Adds the dependent accelerations that the rows ask for at the kinematics' accelerations.
   void add_dependent(const Arguments<double>& x, double* a) noexcept;
@@ -105,7 +113,8 @@ class RigidWorkspace final : public Workspace {
   void project_on_link(const Channel& c, const Gradient<S, double>& gradient,
                        double* row) const noexcept;
   template <class P>
-  void sweep(const Constants<S, P>& c, const Point& x);  // dual evaluation with the current seeds
+  // Dual evaluation with the current seeds; placed: the last one's positions stay.
+  void sweep(const Constants<S, P>& c, const Point& x, bool placed = false);
   void seed_point(const Point& x);
   void tangent_state(const Point& x, const Blocks& blocks, Tangent& out);
   void tangent_linear(const Point& x, const Blocks& blocks, Tangent& out);
@@ -118,6 +127,11 @@ class RigidWorkspace final : public Workspace {
   Equations<S, double> eq_;
   TreeMass<S> mass_;
   std::unique_ptr<erls::ReducedForce<double>> node_scratch_;  // of project_node()
+  std::unique_ptr<erls::FloatingLinks> floating_;             // where it can be used
+  bool floating_known_ = false;                               // its factor belongs to the closed pose
+  bool floating_last_ = false;  // the last accelerations() took it, with these arguments
+  double last_t_ = 0;
+  std::vector<double> last_v_, last_u_, last_u_rate_, last_a_;
   RowMatrix g_;
   std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
   StagedLU lu_, old_lu_;
