@@ -43,7 +43,8 @@ FloatingPlan::FloatingPlan(const Model& model) : layout_(model) {
       Place place;
       place.at = p.at;
       place.component = p.component;
-      place.lane = p.slave ? nb + p.component - masters : p.component;
+      place.column = p.slave ? nb + p.component - masters : p.component;
+      place.row = p.slave ? ldb + p.component - masters : p.component;
       place.pair = p.pair;
       place.slave = p.slave;
       place.owner = in.link;
@@ -57,7 +58,9 @@ FloatingPlan::FloatingPlan(const Model& model) : layout_(model) {
       if (p.slave) to.slaves.push_back(place);
     }
     relatives += static_cast<int>(to.foreign.size());
-    most_columns = std::max(most_columns, lanes::padded(l.n));
+    for (const Place& p : to.foreign)
+      for (const int first : {p.at, p.modal})
+        for (int i = 0; i < 2 && first >= 0; ++i) to.turning.push_back(first + i);
     links.push_back(std::move(to));
   }
   for (const Cluster& c : layout.clusters) {
@@ -66,9 +69,6 @@ FloatingPlan::FloatingPlan(const Model& model) : layout_(model) {
     to.size = c.size;
     to.links = c.links;
     to.masters = c.masters;
-    for (int j = 0; j < nb; ++j)
-      if (std::find(c.masters.begin(), c.masters.end(), j) == c.masters.end())
-        to.others.push_back(j);
     for (const Input& in : inputs)
       if (in.pair && std::find(c.masters.begin(), c.masters.end(), in.at) != c.masters.end())
         to.pairs.push_back(in);
@@ -97,8 +97,8 @@ void FloatingPlan::bake(const ReducedConstants<double>& c) {
     const auto name = [&](const Place& p) {
       for (int i = 0; i < (p.pair ? 2 : 1); ++i) {
         const auto at = static_cast<size_t>(p.at + i);
-        column[at] = p.lane + i;
-        row[at] = p.slave ? ldb + p.component + i - masters : p.component + i;
+        column[at] = p.column + i;
+        row[at] = p.row + i;
       }
     };
     for (const Place& p : l.own) {
@@ -154,8 +154,8 @@ void FloatingPlan::bake(const ReducedConstants<double>& c) {
         if (column[to] < nb && (row[at] < row[to] || row[at] >= ldb)) continue;
         const int place = column[to] * ldz + row[at];
         constant[static_cast<size_t>(place)] += still(i, j);
-        const bool moves = std::any_of(terms.begin(), terms.end(),
-                                       [&](const Matrix& t) { return t(i, j) != 0; });
+        const bool moves =
+            std::any_of(terms.begin(), terms.end(), [&](const Matrix& t) { return t(i, j) != 0; });
         if (!moves) continue;
         l.to.push_back(place);
         for (size_t t = 0; t < terms.size(); ++t) l.tables[t].push_back(terms[t](i, j));

@@ -20,7 +20,6 @@ constexpr double kRedundantTolerance =
     1e-6;  // a redundant row further off than this is no longer redundant
 constexpr int kClosureIterations = 20;
 constexpr size_t kDenseSpeeds = 500;  // up to so many, reduced_mass() has its memory from the start
-constexpr int kFloatingWidth = 16;  // components of a link that floating frames have room for
 constexpr double kMassless =
     1e-13;  // a pivot of the mass matrix this far below its diagonal entry is round-off
 
@@ -106,10 +105,8 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
     node_scratch_ = std::make_unique<erls::ReducedForce<double>>(eq_.kin.reduced.layout);
   if constexpr (S::kPlanar) {
     const erls::ReducedState<double>& s = eq_.kin.reduced;
-    bool fits = s.layout.active && mass_.beams()->full() && !displacements_move_ &&
-                s.accelerated.empty() && s.layout.masters > 0;
-    for (const erls::LinkLayout& l : s.layout.links) fits = fits && l.n <= kFloatingWidth;
-    if (fits) {
+    if (erls::FloatingLinks::fits(s.layout) && mass_.beams()->full() && !displacements_move_ &&
+        s.accelerated.empty()) {
       floating_ = std::make_unique<erls::FloatingLinks>(model);
       last_v_.resize(nv);
       last_a_.resize(nv);
@@ -710,7 +707,7 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
                                         MutableView a) noexcept {
   if constexpr (S::kPlanar)
     if (floating_ && static_cast<int>(lu_.free_columns(2).size() - model_.elastic.size()) <=
-                         lanes::kWidth)
+                         erls::FloatingLinks::kSpeeds)
       return floating_accelerations(t, v, u, u_rate, a);
   return general_accelerations(t, v, u, u_rate, a);
 }

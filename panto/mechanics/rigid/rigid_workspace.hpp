@@ -128,8 +128,8 @@ class RigidWorkspace final : public Workspace {
   TreeMass<S> mass_;
   std::unique_ptr<erls::ReducedForce<double>> node_scratch_;  // of project_node()
   std::unique_ptr<erls::FloatingLinks> floating_;             // where it can be used
-  bool floating_known_ = false;                               // its factor belongs to the closed pose
-  bool floating_last_ = false;  // the last accelerations() took it, with these arguments
+  bool floating_known_ = false;  // its factor belongs to the closed pose
+  bool floating_last_ = false;   // the last accelerations() took it, with these arguments
   double last_t_ = 0;
   std::vector<double> last_v_, last_u_, last_u_rate_, last_a_;
   RowMatrix g_;
