@@ -1161,11 +1161,25 @@ void RigidWorkspace<S>::multipliers(View a, MutableView lambda) noexcept {
   std::fill(lambda.begin(), lambda.end(), 0.0);
   const auto rank = static_cast<size_t>(lu_.rank(2));
   if (rank == 0) return;
-  general();
-  mass_.multiply(a.data(), force_.data());
+  const double *inertia = force_.data(), *bias = bias_.data();
+  if (floating_last_) {
+    // The residual at these accelerations.
+    Arguments<double> x;
+    x.t = last_t_;
+    x.u = last_u_.empty() ? nullptr : last_u_.data();
+    x.u_rate = last_u_rate_.empty() ? nullptr : last_u_rate_.data();
+    std::copy(a.begin(), a.end(), last_a_.begin());
+    eq_.kin.velocities(c_, last_v_.data());
+    eq_.kin.accelerations(c_, last_a_.data());
+    eq_.forces(c_, x);
+    for (size_t i = 0; i < force_.size(); ++i) force_[i] = eq_.r[i] - added_[i];
+    bias = zero_.data();
+  } else {
+    mass_.multiply(a.data(), force_.data());
+  }
   for (size_t i = 0; i < rank; ++i) {
     const auto at = static_cast<size_t>(lu_.pivot_columns()[i]);
-    right_[i] = force_[at] + bias_[at];
+    right_[i] = inertia[at] + bias[at];
   }
   lu_.solve_transposed(2, right_.data());
   for (size_t i = 0; i < rank; ++i) lambda[static_cast<size_t>(lu_.pivot_rows()[i])] = right_[i];

@@ -85,10 +85,10 @@ class RigidWorkspace final : public Workspace {
                                         Eigen::VectorXd& lambda) override;
 
  private:
-  // Accelerations with the mass matrix of all speeds, which multipliers() and reduced_mass() read.
+  // Accelerations with the mass matrix of all speeds, which reduced_mass() reads.
   [[nodiscard]] Status general_accelerations(double t, View v, View u, View u_rate,
                                              MutableView a) noexcept;
-  // By floating frames (RER-9), of reduced models; what others read is then made up for by general().
+  // By floating frames (RER-9), of reduced models; what reduced_mass() reads is then made up for by general().
   [[nodiscard]] Status floating_accelerations(double t, View v, View u, View u_rate,
                                               MutableView a) noexcept;
   void general() noexcept;
