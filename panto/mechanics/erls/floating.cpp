@@ -23,12 +23,14 @@ Four load(const double* x) {
 void store(const Four& e, double* x) { std::memcpy(x, &e, sizeof(Four)); }
 // y += x, any number.
 void add_all(const double* x, double* y, int n) {
+  if (n == lanes::kWidth) return store(load(y) + load(x), y);
   int i = 0;
   for (; i + lanes::kWidth <= n; i += lanes::kWidth) store(load(y + i) + load(x + i), y + i);
   for (; i < n; ++i) y[i] += x[i];
 }
 // y += s x + t z
 void add_both(double s, const double* x, double t, const double* z, double* y, int n) {
+  if (n == lanes::kWidth) return store(load(y) + (all(s) * load(x) + all(t) * load(z)), y);
   int i = 0;
   for (; i + lanes::kWidth <= n; i += lanes::kWidth)
     store(load(y + i) + (all(s) * load(x + i) + all(t) * load(z + i)), y + i);
@@ -348,7 +350,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
       on[p.component] += f[p.at];
       if (p.pair) on[p.component + 1] += f[p.at + 1];
     }
-    for (int i = 0; i < plan.modes; ++i) amplitude[i] += f[l.nx + i];
+    add_all(f + l.nx, amplitude, plan.modes);
     torque[k] += s.force.torque[k];
     for (const FloatingPlan::Place& p : l.foreign) {
       const Rot2<double> R = *relative++;
@@ -360,8 +362,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
         const double mx = f[p.modal], my = f[p.modal + 1], gx = R.c * mx + R.s * my,
                      gy = R.c * my - R.s * mx;
         const double* shape = c.reduced.shared.data() + p.shape;
-        for (int i = 0; i < plan.modes; ++i)
-          amplitude[i] += shape[i] * gx + shape[plan.modes + i] * gy;
+        add_both(gx, shape, gy, shape + plan.modes, amplitude, plan.modes);
         turn += a[p.modal] * my - a[p.modal + 1] * mx;
       }
       torque[k] -= turn;
