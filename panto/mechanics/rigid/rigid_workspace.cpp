@@ -121,6 +121,7 @@ void RigidWorkspace<S>::set_parameters(const Params& params) {
   eq_.forget();
   mass_.bake(c_);
   forget_pose();
+  bake_references();
 }
 
 template <class S>
@@ -417,71 +418,6 @@ void RigidWorkspace<S>::node_motion(View q, View v, MutableView u, MutableView u
       std::copy(value, value + 3, u.begin() + static_cast<std::ptrdiff_t>(3 * i));
       std::copy(rate, rate + 3, u_dot.begin() + static_cast<std::ptrdiff_t>(3 * i));
     }
-  }
-}
-
-template <class S>
-double RigidWorkspace<S>::reduction_drift(View q) {
-  const auto n = static_cast<Eigen::Index>(model_.reduction.modes.size());
-  if (!model_.reduction.active() || n == 0) return 0;
-  Eigen::MatrixXd mass;
-  mass_matrix(q, mass);
-  const Eigen::Index first = model_.reduction.first_mode;
-  const Eigen::MatrixXd off = mass.block(first, first, n, n) - Eigen::MatrixXd::Identity(n, n);
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(off, Eigen::EigenvaluesOnly)
-      .eigenvalues()
-      .cwiseAbs()
-      .maxCoeff();
-}
-
-template <class S>
-bool RigidWorkspace<S>::renew_reduction(MutableView q, MutableView v, double& jump) {
-  if constexpr (S::kPlanar) {
-    const auto modes = static_cast<Eigen::Index>(model_.reduction.modes.size());
-    if (!model_.reduction.active() || modes == 0) return false;
-    set_positions(q);
-    std::vector<double> angles;
-    for (const Beam& b : model_.beams)
-      angles.push_back(eq_.kin.body[static_cast<size_t>(b.body) + 1].angle);
-    const Eigen::MatrixXd old = erls::turned_shapes(model_, shapes_, angles);
-    auto next = erls::interior_modes(model_, c_.beams, angles, &old);
-    if (!next) return false;
-    const Eigen::Index n = next->mass.rows();
-    Eigen::VectorXd u(3 * static_cast<Eigen::Index>(model_.nodes.size())), u_dot = u;
-    // Displacements that are no coordinates, and their rates.
-    const auto slaves = [&](Eigen::VectorXd& at, Eigen::VectorXd& rate) {
-      node_motion(q, v, {u.data(), static_cast<size_t>(u.size())},
-                  {u_dot.data(), static_cast<size_t>(u_dot.size())});
-      at.resize(n);
-      rate.resize(n);
-      for (size_t i = 0; i < model_.nodes.size(); ++i)
-        for (size_t k = 0; k < 3; ++k)
-          if (const int s = model_.nodes[i].slave[k]; s >= 0) {
-            at(s) = u(static_cast<Eigen::Index>(3 * i + k));
-            rate(s) = u_dot(static_cast<Eigen::Index>(3 * i + k));
-          }
-    };
-    Eigen::VectorXd before, rate_before, still, rate_still;
-    slaves(before, rate_before);
-    shapes_ = next->shapes;
-    set_parameters(Params(params_));
-    const auto amplitude = q.subspan(
-        static_cast<size_t>(model_.reduction.first_mode + model_.joint_nq() - model_.joint_nv()),
-        static_cast<size_t>(modes));
-    const auto rate =
-        v.subspan(static_cast<size_t>(model_.reduction.first_mode), static_cast<size_t>(modes));
-    // At the new reference Ψ is Φ, of unit modal mass: amplitudes first, then their rates, which see the turning of the former.
-    const Eigen::MatrixXd projection = next->phi.transpose() * next->mass;
-    std::fill(amplitude.begin(), amplitude.end(), 0.0);
-    std::fill(rate.begin(), rate.end(), 0.0);
-    slaves(still, rate_still);
-    Eigen::Map<Eigen::VectorXd>(amplitude.data(), modes) = projection * (before - still);
-    slaves(still, rate_still);
-    Eigen::Map<Eigen::VectorXd>(rate.data(), modes) = projection * (rate_before - rate_still);
-    jump = n > 0 ? (before - still).cwiseAbs().maxCoeff() : 0.0;
-    return true;
-  } else {
-    return false;
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <Eigen/LU>
 
+#include "panto/mechanics/erls/reference_map.hpp"
+#include "panto/mechanics/references.hpp"
 #include "panto/mechanics/rigid/equations.hpp"
 #include "panto/mechanics/rigid/mass.hpp"
 #include "panto/mechanics/workspace.hpp"
@@ -13,7 +15,7 @@
 namespace panto::rigid {
 
 template <class S>
-class RigidWorkspace final : public Workspace {
+class RigidWorkspace final : public Workspace, public References {
  public:
   RigidWorkspace(const Model& model, const Params& params);
   void set_parameters(const Params& params) override;
@@ -43,6 +45,15 @@ class RigidWorkspace final : public Workspace {
   void node_motion(View q, View v, MutableView u, MutableView u_dot) override;
   double reduction_drift(View q) override;
   [[nodiscard]] bool renew_reduction(MutableView q, MutableView v, double& jump) override;
+  [[nodiscard]] int references() const noexcept override {
+    return static_cast<int>(references_.size());
+  }
+  [[nodiscard]] int reference() const noexcept override { return reference_; }
+  [[nodiscard]] int add_reference(View q) override;
+  void use_reference(int i) noexcept override;
+  [[nodiscard]] double reference_drift(int i, View q) noexcept override;
+  [[nodiscard]] bool hand_over(int from, int to, MutableView q, MutableView v,
+                               Eigen::MatrixXd& change) noexcept override;
 
   void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
 
@@ -90,6 +101,13 @@ class RigidWorkspace final : public Workspace {
   bool saddle_accelerations(double* a) noexcept;   // false: singular
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
+  void bake_references();
+  // Links of the beams at q, v: link_angles_, link_rates_.
+  void place_beams(View q, View v) noexcept;
+  [[nodiscard]] bool make_reference(View q, erls::Reference& out);
+  // Amplitudes of (q, v) by the map just computed; what is lost of displacements.
+  double change_amplitudes(MutableView q, MutableView v) noexcept;
+  void adopt(const erls::Reference& next) noexcept;
   void find_free_entries() noexcept;
   // Adds the dependent accelerations that the rows ask for at the kinematics' accelerations.
   void add_dependent(const Arguments<double>& x, double* a) noexcept;
@@ -114,6 +132,12 @@ class RigidWorkspace final : public Workspace {
   Structure structure_;
   Params params_;
   Eigen::MatrixXd shapes_;  // interior modes of a reduced model
+  std::vector<erls::Reference> references_;
+  int reference_ = 0;
+  std::unique_ptr<erls::ReferenceMap> map_;
+  std::vector<double> link_angles_, link_rates_, unit_;
+  Eigen::VectorXd eta_, eta_dot_;
+  Eigen::MatrixXd map_x_, map_v_, slope_;
   Constants<S, double> c_;
   Equations<S, double> eq_;
   TreeMass<S> mass_;
