@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "bench/inverse_cases.hpp"
 #include "panto/base/contract.hpp"
 #include "panto/elements/ancf_cable.hpp"
 #include "panto/elements/ancf_shear.hpp"
@@ -209,6 +210,30 @@ int integrator_step(const Model& model, const std::string& name) {
   return good ? 0 : 2;
 }
 
+// One cycle of an inverse model in the middle of its path: "invert_METHOD[_broyden|_difference]".
+int inverse_step(const std::string& model, std::string method) {
+  std::string jacobian = "analytic";
+  for (const char* other : {"broyden", "difference"})
+    if (const size_t at = method.find(std::string("_") + other); at != std::string::npos) {
+      method.resize(at);
+      jacobian = other;
+    }
+  Result<bench::InverseCase> made = bench::inverse_case(model, method, jacobian);
+  if (!made || !made->inverse) {
+    std::fputs(made.diagnostics().text().c_str(), stderr);
+    return 2;
+  }
+  InverseModel& inverse = *made->inverse;
+  bool good = inverse.start(0).ok();
+  // A hundred cycles: what is not renewed in every one counts with its share.
+  constexpr int kCycles = 100;
+  for (long i = 0; i < made->steps / 3; ++i) good = inverse.step() == Status::kOk && good;
+  CALLGRIND_START_INSTRUMENTATION;
+  for (int i = 0; i < kCycles; ++i) good = inverse.step() == Status::kOk && good;
+  CALLGRIND_STOP_INSTRUMENTATION;
+  return good ? 0 : 3;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -216,7 +241,7 @@ int main(int argc, char** argv) {
     std::fprintf(
         stderr,
         "usage: instructions MODEL[:N]|ancf_arm:N residual|tangent|forward|kinematic|kinematic_ekf|"
-        "kinematic_ekf_numeric|two_stage|FILTER|INTEGRATOR\n"
+        "kinematic_ekf_numeric|two_stage|invert_METHOD|FILTER|INTEGRATOR\n"
         "       instructions element shear_force|shear_tangent|cable_force|cable_tangent|"
         "beam_inertia\n");
     return 1;
@@ -236,6 +261,7 @@ int main(int argc, char** argv) {
     std::fputs(model.diagnostics().text().c_str(), stderr);
     return 2;
   }
+  if (operation.starts_with("invert_")) return inverse_step(name, operation.substr(7));
   for (const FilterInfo& f : filters())
     if (f.name == operation) return filter_step(*model, operation);
   if (operation == "kinematic")

@@ -14,6 +14,7 @@
 #   Ceres::ceres                         bounded nonlinear least squares
 #   panto_ipopt                          interior-point optimisation
 #   TBB::tbb                             threads
+#   LAPACK::LAPACK                       ordered Schur forms
 #   MPI::MPI_CXX                         several machines
 
 find_package(Eigen3 3.4 REQUIRED)
@@ -23,6 +24,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Ceres REQUIRED)
 find_package(TBB REQUIRED)
+find_package(LAPACK REQUIRED)
 set(MPI_CXX_SKIP_MPICXX TRUE)  # the C interface
 find_package(MPI REQUIRED COMPONENTS CXX)
 find_package(SUNDIALS 6.4 REQUIRED COMPONENTS cvode ida kinsol nvecserial sunmatrixdense

@@ -3,13 +3,15 @@
 
 #include <functional>
 
-#include "panto/io/invert_study.hpp"
+#include "panto/io/feedback_report.hpp"
+#include "panto/scene/inversion_report.hpp"
 #include "python/bindings.hpp"
 
 namespace panto::python {
 namespace {
 
 using StudyPtr = std::shared_ptr<LoadedInvertStudy>;
+// What came out, and of what.
 using Limits = std::vector<std::tuple<std::string, double, double>>;
 
 py::tuple study_of(Result<LoadedInvertStudy>&& loaded) {
@@ -122,6 +124,97 @@ py::dict to_dict(const Inversion& r) {
   return d;
 }
 
+// An inversion and, where its study asks for feedback, what that did.
+struct Inverted {
+  Inversion inversion;
+  std::optional<FeedbackReport> feedback;
+  LoadedInvertStudy study;
+};
+
+py::dict to_dict(const Spread& s) {
+  py::dict d;
+  d["mean"] = s.mean;
+  d["deviation"] = s.deviation;
+  d["smallest"] = s.smallest;
+  d["largest"] = s.largest;
+  d["p95"] = s.most;
+  return d;
+}
+
+py::dict to_dict(const OutputError& e) {
+  py::dict d;
+  d["rms"] = e.rms;
+  d["max"] = e.max;
+  d["final"] = e.final;
+  return d;
+}
+
+py::dict to_dict(const InputUse& u) {
+  py::dict d;
+  d["rms"] = u.rms;
+  d["max"] = u.max;
+  d["saturated"] = u.saturated;
+  d["first_saturated"] = u.first >= 0 ? py::object(py::float_(u.first)) : py::object(py::none());
+  return d;
+}
+
+template <class T>
+py::dict each(const std::vector<std::string>& names, const std::vector<T>& values) {
+  py::dict d;
+  for (size_t i = 0; i < names.size() && i < values.size(); ++i)
+    d[py::str(names[i])] = to_dict(values[i]);
+  return d;
+}
+
+py::dict to_dict(const LoopCase& c, const FeedbackReport& r) {
+  py::dict d;
+  d["feedback"] = c.feedback;
+  d["plant"] = c.plant;
+  d["status"] = to_string(c.run.status);
+  d["failed_at"] =
+      c.run.failed_at >= 0 ? py::object(py::float_(c.run.failed_at)) : py::object(py::none());
+  d["t"] = array_of(c.run.t);
+  d["outputs"] = by_name(r.outputs, c.run.z);
+  d["given"] = by_name(r.inputs, c.run.u);
+  d["acting"] = by_name(r.inputs, c.run.acting);
+  d["q"] = by_name(r.coordinates, c.run.y);
+  d["v"] = by_name(r.coordinates, c.run.v);
+  d["seen"] = by_name(r.coordinates, c.run.seen);
+  d["tracking"] = each(r.outputs, c.run.errors);
+  d["use"] = each(r.inputs, c.run.inputs);
+  d["cycle"] = py::make_tuple(c.run.mean_cycle, c.run.worst_cycle);
+  return d;
+}
+
+py::dict to_dict(const LoopDraws& m, const FeedbackReport& r) {
+  py::dict d;
+  d["feedback"] = m.feedback;
+  d["draws"] = m.draws;
+  d["failed"] = m.failed;
+  d["rms"] = each(r.outputs, m.rms);
+  d["max"] = each(r.outputs, m.max);
+  d["final"] = each(r.outputs, m.final);
+  d["input_rms"] = each(r.inputs, m.input_rms);
+  d["input_max"] = each(r.inputs, m.input_max);
+  d["saturated"] = each(r.inputs, m.saturated);
+  d["max_by_draw"] = by_name(r.outputs, m.max_by_draw);
+  d["drawn"] = by_name(r.varied, r.drawn);
+  return d;
+}
+
+py::tuple feedback_of(const FeedbackReport& r) {
+  py::list loops, draws, gains;
+  for (const LoopCase& c : r.cases) loops.append(to_dict(c, r));
+  for (const LoopDraws& m : r.draws) draws.append(to_dict(m, r));
+  for (const FeedbackDesign& g : r.designs) {
+    if (g.settings.law != Law::kLqr) continue;
+    py::list poles;
+    for (const auto& p : g.gains.poles) poles.append(array_of(p));
+    gains.append(py::make_tuple(g.settings.name, array_of(g.gains.t), g.gains.F, poles));
+  }
+  return py::make_tuple(loops, draws, gains, r.complete);
+}
+
 py::tuple run_inversion(const LoadedInvertStudy& study, const InvertChanges& changes,
                         py::object progress) {
   LoadedInvertStudy wanted = changed(study, changes);
@@ -131,15 +224,27 @@ py::tuple run_inversion(const LoadedInvertStudy& study, const InvertChanges& cha
   Watch watch(std::move(progress));
   wanted.options.progress = std::ref(watch);
   std::optional<Result<Inversion>> result;
+  std::optional<Result<FeedbackReport>> tried;
   {
     const py::gil_scoped_release release;
     result = run_invert_study(wanted);
+    if (result->ok() && (*result)->complete && !wanted.feedback.laws.empty())
+      tried = run_feedback(wanted, **result, std::ref(watch));
   }
   watch.rethrow();
-  const py::list notes = to_python(result->diagnostics());
-  auto found = std::make_shared<Inversion>(value_of(std::move(*result)));
-  py::dict d = to_dict(*found);
-  return py::make_tuple(std::move(found), std::move(d), notes);
+  Diagnostics all = result->diagnostics();
+  wanted.options.progress = nullptr;
+  auto found = std::make_shared<Inverted>(
+      Inverted{value_of(std::move(*result)), std::nullopt, std::move(wanted)});
+  py::dict d = to_dict(found->inversion);
+  if (tried) {
+    all.append(tried->diagnostics());
+    found->feedback = value_of(std::move(*tried));
+    d["feedback"] = feedback_of(*found->feedback);
+  } else {
+    d["feedback"] = py::none();
+  }
+  return py::make_tuple(std::move(found), std::move(d), to_python(all));
 }
 
 py::tuple run_analysis(const LoadedInvertStudy& study, const InvertChanges& changes) {
@@ -158,14 +263,19 @@ void bind_inversion(py::module_& module) {
       .def(py::init(&changes_of), arg("output"), arg("by"), arg("to"), arg("duration"), arg("step"),
            arg("method"), arg("form"), arg("smooth"), arg("until"), arg("verify"), arg("force"),
            arg("limits"));
-  py::class_<Inversion, std::shared_ptr<Inversion>>(module, "Inverted")
+  py::class_<Inverted, std::shared_ptr<Inverted>>(module, "Inverted")
       .def(
           "write",
-          [](const Inversion& found, const std::string& path) {
-            const Diagnostics d = write_inversion(found, path);
+          [](const Inverted& found, const std::string& path) {
+            const Diagnostics d =
+                write_inversion(found.inversion, found.feedback ? &*found.feedback : nullptr, path);
             if (!d.ok()) throw Rejected(d);
           },
-          arg("path"));
+          arg("path"))
+      .def("html", [](const Inverted& r) {
+        return value_of(scene::to_html(scene::report_of_inversion(
+            r.study.model, r.study.params, r.inversion, r.study.options.limits)));
+      });
   module.def("is_invert_study", &is_invert_study, arg("study"));
   module.def(
       "invert_study", [](const ModelSpec& study) { return study_of(load_invert_study(study)); },

@@ -106,7 +106,7 @@ py::tuple run_ema(const FrequencyData& data, const std::optional<std::pair<doubl
   for (const EmaMode& m : found.modes)
     modes.append(py::make_tuple(m.frequency_hz, m.damping, m.frequency_sigma, m.damping_sigma,
                                 m.shape, m.shape_sigma, m.participation, m.mpc, m.mpd, m.orders,
-                                m.significance));
+                                m.significance, m.share, m.assurance));
   for (const DiagramPole& p : found.diagram)
     diagram.append(
         py::make_tuple(p.order, p.frequency_hz, p.damping, static_cast<int>(p.stability)));

@@ -19,8 +19,13 @@ Rows table3();
 }  // namespace cepon
 namespace drucker2022 {
 Rows cable_robot();
+Rows fig4_2();
+Rows fig4_11();
+Rows fig5_5();
+Rows fig5_10();
 Rows manipulator_2d();
 Rows mass_on_car();
+Rows table3_3();
 }  // namespace drucker2022
 namespace iftomm {
 Rows a01();
@@ -81,10 +86,20 @@ std::span<const Case> cases() {
            cepon::table3},
       Case{"drucker2022", "cable_robot", "Equations (2.69) of the reduced cable robot",
            drucker2022::cable_robot},
+      Case{"drucker2022", "fig4.11", "Reduced cable robot by Radau: order, Broyden's updates",
+           drucker2022::fig4_11},
+      Case{"drucker2022", "fig4.2", "Torsional oscillator: smallest errors of implicit Euler",
+           drucker2022::fig4_2},
+      Case{"drucker2022", "fig5.10", "Error of the spatial arm's tip over step and order",
+           drucker2022::fig5_10},
+      Case{"drucker2022", "fig5.5", "Error of the force on the mass-on-car system",
+           drucker2022::fig5_5},
       Case{"drucker2022", "manipulator_2d", "Equations (2.90)-(2.93) of the planar manipulator",
            drucker2022::manipulator_2d},
       Case{"drucker2022", "mass_on_car",
            "Mass matrix and equations (5.3) of the mass-on-car system", drucker2022::mass_on_car},
+      Case{"drucker2022", "table3.3", "Classes and relative degrees of the example systems",
+           drucker2022::table3_3},
       Case{"iftomm", "A01", "Simple pendulum, closed form", iftomm::a01},
       Case{"iftomm", "A02", "N-four-bar, N = 2, 5, 10, 40, through its singular position",
            iftomm::a02},

@@ -37,6 +37,8 @@ std::string json_of(const Ema& e) {
         .member("mpd", m.mpd)
         .member("orders", m.orders)
         .member("significance", m.significance)
+        .member("share", m.share)
+        .member("assurance", m.assurance)
         .key("shape")
         .begin_array();
     for (Eigen::Index i = 0; i < m.shape.size(); ++i)
@@ -67,15 +69,16 @@ std::string json_of(const Ema& e) {
 std::string table_of(const Arguments& a, const Ema& e) {
   std::string text = fmt::format(
       "{}: {} modes from {} responses to {} excitations, {} lines to {:.6g} Hz\n\n"
-      "   mode  frequency [Hz]      ±     damping [%]      ±       MPC   MPD [deg]  orders\n",
+      "   mode  frequency [Hz]      ±     damping [%]      ±       MPC   MPD [deg]     MAC  "
+      "orders\n",
       a.file, e.modes.size(), e.responses.size(), e.excitations.size(), e.frequency_hz.size(),
       e.frequency_hz(e.frequency_hz.size() - 1));
   for (size_t k = 0; k < e.modes.size(); ++k) {
     const EmaMode& m = e.modes[k];
-    text +=
-        fmt::format("  {:>5}  {:>14.7g} {:>9.2g}  {:>11.5g} {:>9.2g}  {:>7.4f}  {:>8.2f}  {:>6}\n",
-                    k + 1, m.frequency_hz, m.frequency_sigma, 100 * m.damping,
-                    100 * m.damping_sigma, m.mpc, m.mpd * 57.29577951308232, m.orders);
+    text += fmt::format(
+        "  {:>5}  {:>14.7g} {:>9.2g}  {:>11.5g} {:>9.2g}  {:>7.4f}  {:>8.2f}  {:>7.4f}  {:>6}\n",
+        k + 1, m.frequency_hz, m.frequency_sigma, 100 * m.damping, 100 * m.damping_sigma, m.mpc,
+        m.mpd * 57.29577951308232, m.assurance, m.orders);
   }
   text += fmt::format(
       "\n  synthesised and measured responses: correlation {:.4f} on average, {:.4f} "

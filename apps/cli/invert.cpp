@@ -7,20 +7,24 @@
 #include <filesystem>
 #include <memory>
 
+#include "apps/cli/invert_feedback.hpp"
 #include "apps/cli/json.hpp"
 #include "apps/cli/operating.hpp"
+#include "apps/cli/progress.hpp"
 #include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
-#include "panto/io/invert_study.hpp"
+#include "panto/io/feedback_report.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/scene/inversion_report.hpp"
 
 namespace panto::cli {
 namespace {
 
 struct Arguments : ModelArguments {
   bool analyse = false, force = false, unverified = false;
-  std::string output, by, to, duration, until, step, method, form, csv;
+  std::string output, by, to, duration, until, step, method, form, csv, view;
+  std::vector<std::string> limits;
   int smooth = -1;
 };
 
@@ -63,6 +67,17 @@ bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
   if (a.smooth >= 0) changes.smooth = a.smooth;
   if (a.force) changes.force = true;
   if (a.unverified) changes.verify = false;
+  for (const std::string& text : a.limits) {
+    const size_t equals = text.find('='), dots = text.find("..", std::min(equals, text.size()));
+    InputLimit limit;
+    if (equals == std::string::npos || dots == std::string::npos || equals == 0 ||
+        !parse_value(text.substr(equals + 1, dots - equals - 1), limit.lower) ||
+        !parse_value(text.substr(dots + 2), limit.upper) || !(limit.lower <= limit.upper))
+      return wrong("limit", text, "an actuator and its range, such as u_T=-3..3");
+    limit.actuator = text.substr(0, equals);
+    if (!changes.limits) changes.limits.emplace();
+    changes.limits->push_back(std::move(limit));
+  }
   const std::optional<UnknownWord> unknown = panto::apply(changes, study);
   return !unknown || wrong(unknown->option, unknown->word, unknown->expected);
 }
@@ -130,7 +145,7 @@ void series(JsonWriter& json, const char* name, const std::vector<std::string>& 
   json.end_object();
 }
 
-std::string json_of(const Inversion& r) {
+std::string json_of(const Inversion& r, const FeedbackReport* feedback) {
   JsonWriter json;
   json.begin_object().member("model", r.model);
   analysis_json(json, r.analysis);
@@ -143,7 +158,9 @@ std::string json_of(const Inversion& r) {
   json.member("most_iterations", r.most_iterations).member("not_converged", r.not_converged);
   json.key("cycle").begin_object();
   json.member("mean", r.times.mean).member("worst", r.times.worst).member("over", r.times.over);
-  json.end_object().end_object();
+  json.end_object();
+  if (feedback != nullptr) feedback_json(json, *feedback);
+  json.end_object();
   return json.text() + "\n";
 }
 
@@ -220,16 +237,38 @@ int invert_verb(const Arguments& a) {
   const Result<Inversion> found = run_invert_study(*study);
   notes.append(found.diagnostics());
   if (!found.ok()) return fail(notes, a.json);
+  std::optional<FeedbackReport> feedback;
+  if (!study->feedback.laws.empty()) {
+    const Interrupt interrupt;
+    Progress progress("feedback " + study->model.name);
+    Result<FeedbackReport> tried = run_feedback(*study, *found, [&](double fraction) {
+      progress.show(fraction);
+      return !Interrupt::requested();
+    });
+    progress.wipe();
+    notes.append(tried.diagnostics());
+    if (!tried.ok()) return fail(notes, a.json);
+    feedback = std::move(*tried);
+  }
+  const FeedbackReport* loops = feedback ? &*feedback : nullptr;
   if (!a.csv.empty()) {
-    const Diagnostics written = write_inversion(*found, a.csv);
+    const Diagnostics written = write_inversion(*found, loops, a.csv);
     notes.append(written);
     if (!written.ok()) return fail(notes, a.json);
   }
+  if (!a.view.empty()) {
+    scene::Report report =
+        scene::report_of_inversion(study->model, study->params, *found, study->options.limits);
+    scene::add_notes(notes, report);
+    notes.append(write_page(report, a.view));
+    if (!notes.ok()) return fail(notes, a.json);
+  }
   print(notes);
   if (a.json)
-    out(json_of(*found));
+    out(json_of(*found, loops));
   else
-    summary(table_of(*found, study->servo, study->options.inverse.dt));
+    summary(table_of(*found, study->servo, study->options.inverse.dt) +
+            (feedback ? feedback_text(*feedback) : ""));
   return kOk;
 }
 
@@ -262,7 +301,12 @@ void add_invert(CLI::App& app, int& exit_code) {
       ->type_name("name");
   verb->add_flag("--force", a->force, "Integrate a non-minimum phase system all the same");
   verb->add_flag("--no-verify", a->unverified, "Do not simulate the plant with the inputs");
-  verb->add_option("--csv", a->csv, "Write inputs, outputs and coordinates")->type_name("u.csv");
+  verb->add_option("--limit", a->limits, "Range of an actuator; told where it is exceeded")
+      ->type_name("name=low..high");
+  verb->add_option("--view", a->view, "Write the report page")->type_name("invert.html");
+  verb->add_option("--csv", a->csv,
+                   "Write inputs, outputs and coordinates, HDF5 where it ends with .h5")
+      ->type_name("u.csv");
   verb->footer(
       "MODEL is a model, or a study.toml with a path (docs/invert.md).\nExamples:\n"
       "  panto invert manipulator_2d --output z --by u --analyse\n"

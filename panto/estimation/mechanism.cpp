@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "panto/base/contract.hpp"
@@ -12,6 +13,9 @@ namespace panto {
 namespace {
 
 constexpr double kWorn = 0.1;  // of the best conditioning since the choice
+constexpr double kWatch =
+    0.02;  // of joints [rad, m]: then the modes of a reduced mechanism are looked at
+constexpr double kBetter = 0.5;  // of the drift in use: another reference is changed to
 constexpr int kFixedPointLimit = 8, kNewtonLimit = 17;
 constexpr double kRoundOff = 1e-15;       // of coordinates
 constexpr double kPointTolerance = 1e-7;  // of a point's distance from point 0
@@ -47,7 +51,7 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
     if (sensors_[i].bias_sigma > 0) bias_of_[i] = nb_++;
   n_ = np_ + nz_ + nf_ + nb_;
   at_level_ = nq_ + 2 * nv_;
-  at_force_ = at_level_ + 2;
+  at_force_ = at_level_ + 3;
   at_bias_ = at_force_ + nf_;
   storage_ = at_bias_ + nb_;
   const Model& m = workspace.model();
@@ -91,6 +95,14 @@ Mechanism::Mechanism(Workspace& workspace, std::vector<UsedSensor> sensors,
   h_force_.setZero(h_.rows(),
                    static_cast<Eigen::Index>(workspace.independent_accelerations().size()));
   best_conditioning_ = workspace.conditioning();
+  if (options.reduction_limit > 0) references_ = references_of(workspace);
+  if (references_ != nullptr) {
+    const auto modes = static_cast<Eigen::Index>(m.reduction.modes.size());
+    all_.setZero(2 * nv_, d);
+    map_.setZero(2 * modes, 2 * nv_);
+    mapped_.setZero(2 * modes, n_);
+    watched_.assign(at(m.joint_nq()), std::numeric_limits<double>::quiet_NaN());
+  }
   if (options.scheme == Scheme::kIndex3) index3_ = std::make_unique<Index3Plant>(workspace);
 }
 
@@ -133,6 +145,9 @@ void Mechanism::forget() noexcept {
   best_conditioning_ = workspace_.conditioning();
   stamp_ += 1;
   near_ = false;
+  next_reference_ = -1;
+  wants_reference_ = false;
+  std::fill(watched_.begin(), watched_.end(), std::numeric_limits<double>::quiet_NaN());
   forget_guesses();
 }
 
@@ -146,6 +161,7 @@ void Mechanism::pack(View q, View v, MutableView x) const noexcept {
   std::fill(x.begin(), x.end(), 0.0);
   std::copy(q.begin(), q.end(), x.begin());
   std::copy(v.begin(), v.end(), x.begin() + nq_);
+  if (references_ != nullptr) x[at(at_level_ + 2)] = references_->reference();
 }
 
 void Mechanism::set_inputs(View u) noexcept {
@@ -184,8 +200,40 @@ void Mechanism::initial_covariance(View coordinates, View speeds, View forces,
 
 // ---- state ---------------------------------------------------------------------------------------------------------------------------
 
+void Mechanism::watch(View x) noexcept {
+  bool moved = false;
+  for (size_t i = 0; i < watched_.size(); ++i) moved |= !(std::abs(x[i] - watched_[i]) <= kWatch);
+  if (!moved) return;
+  std::copy_n(x.begin(), watched_.size(), watched_.begin());
+  stamp_ += 1;  // the workspace has left the state it was at
+  next_reference_ = -1;
+  const double now = references_->reference_drift(reference(x), q(x));
+  wants_reference_ = now > options_.reduction_limit;
+  if (!wants_reference_) return;
+  double best = kBetter * now;
+  for (int i = 0; i < references_->references(); ++i)
+    if (const double drift = references_->reference_drift(i, q(x)); drift < best) {
+      best = drift;
+      next_reference_ = i;
+    }
+  wants_reference_ = next_reference_ < 0;
+}
+
+bool Mechanism::add_reference(View q) {
+  if (references_ == nullptr || references_->add_reference(q) < 0) return false;
+  std::fill(watched_.begin(), watched_.end(), std::numeric_limits<double>::quiet_NaN());
+  wants_reference_ = false;
+  stamp_ += 1;
+  return true;
+}
+
+void Mechanism::first_reference() noexcept {
+  if (references_ != nullptr) references_->use_reference(0);
+}
+
 Status Mechanism::close(double t, MutableView x) noexcept {
   if (present(x)) return Status::kOk;
+  if (references_ != nullptr) references_->use_reference(reference(x));
   const MutableView q = x.first(at(nq_)), v = x.subspan(at(nq_), at(nv_));
   const Status closed =
       index3_ ? workspace_.hold_positions(t, q) : workspace_.close_positions(t, q);
@@ -226,7 +274,9 @@ Status Mechanism::accelerate(double t, MutableView x) noexcept {
 }
 
 Status Mechanism::settle(double t, MutableView x) noexcept {
-  return done(x) == Done::kNothing ? close(t, x) : Status::kOk;
+  const Status status = done(x) == Done::kNothing ? close(t, x) : Status::kOk;
+  if (status == Status::kOk && references_ != nullptr) watch(x);
+  return status;
 }
 
 Status Mechanism::reduced_mass(View x) noexcept {
@@ -864,7 +914,18 @@ Status Mechanism::reframe(double t, MutableView x, Eigen::MatrixXd& change) noex
   const Status closed = close(t, x);
   if (closed != Status::kOk) return closed;
   motion_.velocities(point(t, x));
-  workspace_.choose_partition(t, q(x));
+  const int d = np_ + nz_;
+  const int from = reference(x), to = next_reference_;
+  next_reference_ = -1;
+  if (to >= 0) {
+    all_.topRows(nv_) = motion_.dq();
+    all_.bottomRows(nv_) = motion_.dv();
+    if (!references_->hand_over(from, to, x.first(at(nq_)), x.subspan(at(nq_), at(nv_)), map_))
+      return Status::kSingular;
+    x[at(at_level_ + 2)] = to;
+    change_amplitudes();
+  }
+  if (to < 0 || worn_) workspace_.choose_partition(t, q(x));
   stamp_ += 1;
   set_done(x, Done::kNothing);
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();
@@ -875,11 +936,25 @@ Status Mechanism::reframe(double t, MutableView x, Eigen::MatrixXd& change) noex
   near_ = false;
   forget_guesses();
   change.setIdentity();
-  const int d = np_ + nz_;
-  for (int i = 0; i < np_; ++i) change.row(i).head(d) = motion_.dq().row(zp[at(i)]);
-  for (int i = 0; i < nz_; ++i) change.row(np_ + i).head(d) = motion_.dv().row(zv[at(i)]);
+  if (to < 0) {
+    for (int i = 0; i < np_; ++i) change.row(i).head(d) = motion_.dq().row(zp[at(i)]);
+    for (int i = 0; i < nz_; ++i) change.row(np_ + i).head(d) = motion_.dv().row(zv[at(i)]);
+  } else {
+    for (int i = 0; i < np_; ++i) change.row(i).head(d) = all_.row(zp[at(i)]);
+    for (int i = 0; i < nz_; ++i) change.row(np_ + i).head(d) = all_.row(nv_ + zv[at(i)]);
+  }
   carry_forces(x, change);
   return change.allFinite() ? Status::kOk : Status::kNotFinite;
+}
+
+// Rows of amplitudes and their rates in all_, from one reference to another.
+void Mechanism::change_amplitudes() noexcept {
+  const int first = workspace_.model().reduction.first_mode;
+  const auto modes = map_.rows() / 2;
+  auto mapped = mapped_.leftCols(all_.cols());
+  mapped.noalias() = map_ * all_;
+  all_.middleRows(first, modes) = mapped.topRows(modes);
+  all_.middleRows(nv_ + first, modes) = mapped.bottomRows(modes);
 }
 
 // f_oldᵀ δz_old = f_newᵀ δz_new.
@@ -900,13 +975,33 @@ void Mechanism::adopt(const Eigen::MatrixXd& b, MutableView x, Eigen::MatrixXd& 
   for (int i = 0; i < np_; ++i) change.row(i) = b.row(zp[at(i)]);
   for (int i = 0; i < nz_; ++i) change.row(np_ + i) = b.row(nv_ + zv[at(i)]);
   change.bottomRows(nf_ + nb_) = b.bottomRows(nf_ + nb_);
+  // Modes of an earlier reference.
+  if (const int now = references_ != nullptr ? references_->reference() : 0;
+      references_ != nullptr && reference(x) != now &&
+      references_->hand_over(reference(x), now, x.first(at(nq_)), x.subspan(at(nq_), at(nv_)),
+                             map_)) {
+    const int first = workspace_.model().reduction.first_mode;
+    const auto modes = map_.rows() / 2;
+    mapped_.noalias() = map_ * b.topRows(2 * nv_);
+    const auto row = [&](int dof) {
+      return dof >= first && dof < first + modes ? dof - first : -1;
+    };
+    for (int i = 0; i < np_; ++i)
+      if (const int k = row(zp[at(i)]); k >= 0) change.row(i) = mapped_.row(k);
+    for (int i = 0; i < nz_; ++i)
+      if (const int k = row(zv[at(i)]); k >= 0) change.row(np_ + i) = mapped_.row(modes + k);
+    x[at(at_level_ + 2)] = now;
+    stamp_ += 1;
+    set_done(x, Done::kNothing);
+  }
   carry_forces(x, change);
 }
 
-// trend | defect | contraction, best conditioning, worn | independent coordinates | independent speeds
+// trend | defect | joints watched | contraction, best conditioning, worn | independent coordinates | independent speeds
 void Mechanism::remember(MutableView out) const noexcept {
   auto to = std::copy(trend_.begin(), trend_.end(), out.begin());
   to = std::copy(defect_.begin(), defect_.end(), to);
+  to = std::copy(watched_.begin(), watched_.end(), to);
   *to++ = contraction_;
   *to++ = best_conditioning_;
   *to++ = worn_ ? 1 : 0;
@@ -916,13 +1011,15 @@ void Mechanism::remember(MutableView out) const noexcept {
 
 bool Mechanism::recall(double t, View memory, MutableView x, Eigen::MatrixXd& change) noexcept {
   auto from = memory.begin();
-  for (auto* guesses : {&trend_, &defect_}) {
+  for (auto* guesses : {&trend_, &defect_, &watched_}) {
     std::copy_n(from, guesses->size(), guesses->begin());
     from += static_cast<std::ptrdiff_t>(guesses->size());
   }
   contraction_ = *from++;
   best_conditioning_ = *from++;
   worn_ = *from++ != 0;
+  next_reference_ = -1;
+  wants_reference_ = false;
   unsettle(x);
   const View then(from, memory.end());
   const auto zp = workspace_.independent_positions(), zv = workspace_.independent_speeds();

@@ -1,6 +1,6 @@
 // A mechanism as a filter sees it (OBS-1, OBS-2, OBS-3): the state is the independent coordinates and speeds of the model, if wanted also generalised forces
 // at them and the biases of sensors; sensors are outputs of the model.
-//   state array: q | v | a | level, stamp | f | b      w: δz | δż | δ of the added states
+//   state array: q | v | a | level, stamp, reference | f | b      w: δz | δż | δ of the added states
 #pragma once
 
 #include <Eigen/LU>
@@ -11,6 +11,7 @@
 
 #include "panto/estimation/system.hpp"
 #include "panto/mechanics/reduced_tangent.hpp"
+#include "panto/mechanics/references.hpp"
 
 namespace panto {
 
@@ -63,6 +64,8 @@ struct MechanismOptions {
   // Generalised forces at the independent speeds as random walks; their noise is a variance of δz̈ per second.
   bool forces = false;
   std::vector<double> force_walk{0.0};
+  // Of a reduced mechanism: its modes are changed for those of another reference where theirs are this far from orthonormal (RER-7); 0: never.
+  double reduction_limit = 0.02;
   double fixed_point_tolerance =
       1e-13;  // of the trapezoidal iteration; unscented points differ by little, and their weights are large
 };
@@ -124,6 +127,13 @@ class Mechanism final : public MotionSystem {
   [[nodiscard]] Status accelerations(double t, MutableView x) noexcept { return accelerate(t, x); }
   // (ż, z̈) of a state settled with its accelerations.
   void rates(View x, MutableView rate) const noexcept;
+  // References of a reduced mechanism (RER-8). A step changes between those that are there, states and covariances with it, without allocating; where
+  // none fits, it goes on with the one in use and says so by wants_reference(): between steps, add_reference() makes one with the links at q, and the
+  // next step changes to it. False: there are no modes.
+  [[nodiscard]] bool wants_reference() const noexcept { return wants_reference_; }
+  bool add_reference(View q);
+  // The model's own, which coordinates from outside are in.
+  void first_reference() noexcept;
   // P0 (size x size) from standard deviations of coordinates, speeds and forces (one number or one each); biases from their sensors.
   void initial_covariance(View coordinates, View speeds, View forces, Eigen::MatrixXd& p) const;
   // Inputs from outside instead of the model's signals, held until the next call; NaN, and all where empty: the model's. For states that are not
@@ -151,10 +161,10 @@ class Mechanism final : public MotionSystem {
   [[nodiscard]] double variance(int sensor) const noexcept override;
   [[nodiscard]] double innovation(int sensor, double reading,
                                   double expected) const noexcept override;
-  [[nodiscard]] bool worn() const noexcept override { return worn_; }
+  [[nodiscard]] bool worn() const noexcept override { return worn_ || next_reference_ >= 0; }
   [[nodiscard]] Status reframe(double t, MutableView x, Eigen::MatrixXd& change) noexcept override;
   [[nodiscard]] int memory() const override {
-    return static_cast<int>(trend_.size() + defect_.size()) + 3 + np_ + nz_;
+    return static_cast<int>(trend_.size() + defect_.size() + watched_.size()) + 3 + np_ + nz_;
   }
   void forget() noexcept override;
   void remember(MutableView out) const noexcept override;
@@ -171,6 +181,11 @@ class Mechanism final : public MotionSystem {
     return static_cast<Done>(static_cast<int>(x[static_cast<size_t>(at_level_)]));
   }
   void set_done(MutableView x, Done d) const;
+  [[nodiscard]] int reference(View x) const {
+    return static_cast<int>(x[static_cast<size_t>(at_level_ + 2)]);
+  }
+  // Whether the modes still fit the links of x.
+  void watch(View x) noexcept;
   // The workspace holds the factors and kinematics of this state.
   [[nodiscard]] bool present(View x) const;
   [[nodiscard]] Status close(double t, MutableView x) noexcept;       // to kVelocities
@@ -197,6 +212,7 @@ class Mechanism final : public MotionSystem {
   void inputs_at(double t) noexcept;
   // Rᵀ (M c + k) for independent speeds w at the pose of reduced_mass(): quadratic in w.
   void convective(const Eigen::VectorXd& w, Eigen::VectorXd& out) noexcept;
+  void change_amplitudes() noexcept;
   // Forces and their rows of the change of coordinates: their work stays.
   void carry_forces(MutableView x, Eigen::MatrixXd& change) noexcept;
   // RᵀMR at x, factorised.
@@ -210,7 +226,11 @@ class Mechanism final : public MotionSystem {
                                at_bias_ = 0;
   ReducedTangent motion_;
   bool worn_ = false, outside_inputs_ = false;
-  bool near_ = false;  // the workspace has been closed since the start
+  References* references_ = nullptr;
+  int next_reference_ = -1;  // to change to at the end of the step
+  bool wants_reference_ = false;
+  std::vector<double> watched_;  // joints when the modes were last looked at
+  bool near_ = false;            // the workspace has been closed since the start
   double best_conditioning_ = 0;
   double stamp_ = 0;  // of the state that the workspace was last closed at
   // Of the last trapezoidal step, first guesses of the next: change of acceleration, coordinates beside what the rule gives the dependent ones (of
@@ -223,6 +243,8 @@ class Mechanism final : public MotionSystem {
   Eigen::MatrixXd a0_, a1_, left_, product_, mass_, basis_, mass_basis_, reduced_, noise_, h_,
       h_force_;
   Eigen::MatrixXd gamma_;
+  Eigen::MatrixXd all_, map_,
+      mapped_;  // ∂(δq, δv)/∂w; of amplitudes and their rates by (δq, δv), and by w
   Eigen::VectorXd residual_, correction_, added_, gamma_w_;
   Eigen::LLT<Eigen::MatrixXd> llt_;
   Eigen::PartialPivLU<Eigen::MatrixXd> lu_, force_lu_;

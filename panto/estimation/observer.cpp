@@ -200,6 +200,7 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   m.jacobian = settings.jacobian.value_or(info.jacobian);
   if (sigma_point(info.name) || info.name == "particle") m.jacobian = TransitionJacobian::kConstant;
   if (!sigma_point(info.name)) m.fixed_point_tolerance = 1e-9;
+  m.reduction_limit = info.name == "iekf" || info.name == "particle" ? 0 : settings.reduction_limit;
   m.rate_terms = settings.rate_terms;
   m.noise_form = settings.noise_form;
   m.forces = info.name == "error_ekf_fe";
@@ -246,6 +247,8 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   demand(s.sigma_forces, nz, false, "standard deviation of the initial forces");
   demand(s.acceleration_noise, nz, true, "acceleration noise");
   demand(s.force_walk, nz, true, "force walk");
+  if (!(s.reduction_limit >= 0))
+    notes.error(804, settings.loc, "the limit of a reduction's drift must not be negative");
   if (s.sigma.alpha <= 0 || s.sigma.beta < s.sigma.alpha * s.sigma.alpha || s.sigma.w0 < 0 ||
       s.sigma.w0 >= 1)
     notes.error(
@@ -310,7 +313,13 @@ void Observer::automatic(const Model& model) {
   }
 }
 
+bool Observer::renew_reference() {
+  return mechanism_->wants_reference() &&
+         mechanism_->add_reference(mechanism_->q(filter_->state()));
+}
+
 Status Observer::start(double t) {
+  mechanism_->first_reference();
   workspace_->choose_partition(t, {q_.data(), static_cast<size_t>(q_.size())}, true);
   return start(t, {q_.data(), static_cast<size_t>(q_.size())},
                {v_.data(), static_cast<size_t>(v_.size())});

@@ -55,6 +55,8 @@ struct ObserverSettings {
   std::vector<std::pair<std::string, double>> input_noise;  // input, spectral density
   SigmaOptions sigma;
   FilterOptions options;
+  // Of a reduced model: beyond this drift (RER-7) the observer changes to modes of another reference; 0: never. iekf and particle never do.
+  double reduction_limit = 0.02;
   int iterations = 3;  // iterated filter
   double constraint =
       1e-6;  // iterated filter: standard deviation of the constraints, lengths of the mechanism
@@ -84,9 +86,12 @@ class Observer {
   // What was chosen where the settings left it open.
   [[nodiscard]] const ObserverSettings& settings() const { return settings_; }
 
-  // At the model's initial state, or at these coordinates and speeds.
+  // At the model's initial state, or at these coordinates and speeds (amplitudes of a reduced model: of the reference in use).
   [[nodiscard]] Status start(double t = 0);
   [[nodiscard]] Status start(double t, View q, View v);
+  // Between steps: a reference of a reduced model is made where the last step has left the region of all that are there, and the next step changes to
+  // it. Allocates then; where time is short, make them before (Mechanism::add_reference). True: one was made.
+  bool renew_reference();
   // Outputs of the model at the present estimate and their standard deviations √(H P Hᵀ), the same way for every filter. Allocates when their number
   // changes.
   [[nodiscard]] Status outputs(std::span<const int> outputs, MutableView y, MutableView sigma);

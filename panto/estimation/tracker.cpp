@@ -180,6 +180,7 @@ Status Tracker::process(size_t k) {
     status =
         arrived ? filter.step(way / steps, sensors_used_, y) : filter.step(way / steps, {}, {});
     if (status == Status::kOk && options_.after_step) options_.after_step(arrived);
+    if (status == Status::kOk) observer_.renew_reference();
   }
   seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   steps_ += steps;

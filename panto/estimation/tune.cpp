@@ -314,6 +314,7 @@ Status test_innovations(Observer& observer, const Readings& readings, Innovation
       readings, [&](View u) { observer.mechanism().set_inputs(u); },
       [&](double dt, std::span<const int> sensors, View y) {
         const Status s = filter.step(dt, sensors, y);
+        if (s == Status::kOk) observer.renew_reference();
         const Innovations& i = filter.innovations();
         out.count += i.count;
         out.nis += i.nis;

@@ -534,6 +534,7 @@ class Twin {
       spent.push_back(
           std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - before)
               .count());
+      if (status == Status::kOk) observer.renew_reference();
       const Innovations& e = filter.innovations();
       const bool failed = status != Status::kOk;
       if (failed || watch.add(e.nis, e.count, e.rejected)) {

@@ -31,7 +31,7 @@ class Adaptive {
   // State inside the last step, loops closed; as accurate as the step itself.
   [[nodiscard]] virtual Status at(double t, MutableView x) = 0;
 
-  // The method in use: "auto" answers "cvode" until it has met stiffness.
+  // The method in use: "auto" answers "cvode" until it has met stiffness, "radau5" on beams of many elements.
   [[nodiscard]] virtual std::string method() const = 0;
   // What the last failure was, in words.
   [[nodiscard]] virtual std::string failure() const = 0;
@@ -48,7 +48,12 @@ class Adaptive {
   return tol / 1000 > smallest ? tol / 1000 : smallest;
 }
 
+// Highest order of BDF on beams of many elements: of hundreds of undamped vibrations some always lie where higher orders let them grow.
+constexpr int kBeamOrder = 2;
+
 std::unique_ptr<Adaptive> make_cvode(std::string_view name, Ode& ode, double tol);
 std::unique_ptr<Adaptive> make_ida(std::string_view name, Ode& ode, double tol);
+// "auto" on beams of many elements (INT-18); every independent coordinate is the integral of an independent speed.
+std::unique_ptr<Adaptive> make_variable_radau(Ode& ode, double tol);
 
 }  // namespace panto

@@ -27,6 +27,9 @@
 
 #include "panto/integrate/adaptive.hpp"
 #include "panto/integrate/collocation.hpp"
+#include "panto/integrate/motion_matrix.hpp"
+#include "panto/integrate/own_solver.hpp"
+#include "panto/integrate/sparse_system.hpp"
 #include "panto/integrate/stability.hpp"
 #include "panto/integrate/stepper.hpp"
 
@@ -44,8 +47,8 @@ constexpr int kRestarts = 3;     // attempts to go on after a failed step
 
 class Cvode final : public Adaptive {
  public:
-  Cvode(Ode& ode, double tol, bool stiff, bool automatic)
-      : ode_(ode), tol_(tol), stiff_(stiff), automatic_(automatic) {
+  Cvode(Ode& ode, double tol, bool stiff, bool automatic, bool beams)
+      : ode_(ode), tol_(tol), stiff_(stiff), automatic_(automatic), beams_(beams) {
     SUNContext_Create(nullptr, &context_);
     y_ = N_VNew_Serial(ode.size(), context_);
     dense_ = N_VNew_Serial(ode.size(), context_);
@@ -161,10 +164,51 @@ class Cvode final : public Adaptive {
 
   static void silent(int, const char*, const char*, char*, void*) {}
 
+  // Made where CVODE asks for a new Jacobian; another γ alone takes new factors only.
+  static int system(realtype t, N_Vector y, N_Vector f, SUNMatrix, booleantype kept,
+                    booleantype* renewed, realtype gamma, void* self, N_Vector, N_Vector,
+                    N_Vector) {
+    auto& me = *static_cast<Cvode*>(self);
+    const auto n = static_cast<size_t>(me.ode_.size());
+    *renewed = kept == SUNFALSE;
+    if (*renewed) {
+      ++me.counts_.jacobians;
+      if (!usable(me.sparse_->linearise(t, {N_VGetArrayPointer(y), n}, {N_VGetArrayPointer(f), n},
+                                        gamma)))
+        return 1;
+    }
+    return me.sparse_->factor(gamma) ? 0 : 1;
+  }
+
+  static void solve(void* self, double* b) {
+    auto& me = *static_cast<Cvode*>(self);
+    me.sparse_->solve({b, static_cast<size_t>(me.ode_.size())});
+  }
+
+  // Weights of INT-18.
+  static int weigh(N_Vector y, N_Vector weight, void* self) {
+    auto& me = *static_cast<Cvode*>(self);
+    double h = 0;
+    CVodeGetCurrentStep(me.memory_, &h);
+    if (!(h > 0)) h = me.first_step_;
+    const double *x = N_VGetArrayPointer(y), *a = N_VGetArrayPointer(me.tolerance_);
+    double* w = N_VGetArrayPointer(weight);
+    for (int i = 0; i < me.ode_.size(); ++i) {
+      const double unit = i >= me.ode_.coordinates() && i < me.ode_.dynamic_size() ? h : 1;
+      w[i] = unit / (a[i] + me.local_ * unit * std::abs(x[i]));
+    }
+    return 0;
+  }
+
   // (Re)starts at the values of y_.
   Status begin() {
+    if (beams_ && stiff_) {
+      const Status status = choose_first_step();
+      if (!usable(status)) return status;
+    }
     if (memory_) {
       counts_ = counts();
+      if (beams_ && stiff_) CVodeSetInitStep(memory_, first_step_);
       return CVodeReInit(memory_, t_, y_) == CV_SUCCESS ? Status::kOk : Status::kIntegratorFailed;
     }
     memory_ = CVodeCreate(stiff_ ? CV_BDF : CV_ADAMS, context_);
@@ -172,7 +216,15 @@ class Cvode final : public Adaptive {
     if (CVodeInit(memory_, &Cvode::rhs, t_, y_) != CV_SUCCESS) return Status::kIntegratorFailed;
     CVodeSetUserData(memory_, this);
     CVodeSVtolerances(memory_, local_, tolerance_);
-    if (stiff_) {
+    if (stiff_ && beams_) {
+      if (!sparse_) sparse_ = std::make_unique<SparseOdeSystem>(ode_);
+      own_ = std::make_unique<OwnSolver>(context_, this, &Cvode::solve);
+      CVodeSetLinearSolver(memory_, own_->solver, own_->matrix);
+      CVodeSetLinSysFn(memory_, &Cvode::system);
+      CVodeWFtolerances(memory_, &Cvode::weigh);
+      CVodeSetInitStep(memory_, first_step_);
+      CVodeSetMaxOrd(memory_, kBeamOrder);
+    } else if (stiff_) {
       matrix_ = SUNDenseMatrix(ode_.size(), ode_.size(), context_);
       linear_ = SUNLinSol_Dense(y_, matrix_, context_);
       CVodeSetLinearSolver(memory_, linear_, matrix_);
@@ -184,8 +236,21 @@ class Cvode final : public Adaptive {
     return Status::kOk;
   }
 
+  // Implicit Euler begins: its error h² a / 2 within the tolerance.
+  Status choose_first_step() {
+    rates_.resize(static_cast<size_t>(ode_.size()));
+    const Status status = ode_.rhs(t_, values(), rates_);
+    if (!usable(status)) return status;
+    double largest = 1;
+    for (int i = ode_.coordinates(); i < ode_.dynamic_size(); ++i)
+      largest = std::max(largest, std::abs(rates_[static_cast<size_t>(i)]));
+    first_step_ = std::sqrt(local_ / largest);
+    return Status::kOk;
+  }
+
   void release() {
     if (memory_) CVodeFree(&memory_);
+    own_.reset();
     memory_ = nullptr;
     if (linear_) SUNLinSolFree(linear_);
     if (matrix_) SUNMatDestroy(matrix_);
@@ -284,7 +349,7 @@ class Cvode final : public Adaptive {
 
   Ode& ode_;
   double tol_, local_ = 0;
-  bool stiff_, automatic_;
+  bool stiff_, automatic_, beams_;
   SUNContext context_ = nullptr;
   void* memory_ = nullptr;
   N_Vector y_ = nullptr, dense_ = nullptr, tolerance_ = nullptr;
@@ -292,6 +357,10 @@ class Cvode final : public Adaptive {
   SUNLinearSolver linear_ = nullptr;
   SUNNonlinearSolver nonlinear_ = nullptr;
   Eigen::MatrixXd jacobian_;
+  std::unique_ptr<SparseOdeSystem> sparse_;  // of beams of many elements, in place of the matrix
+  std::unique_ptr<OwnSolver> own_;
+  std::vector<double> rates_;
+  double first_step_ = 0;
   double t_ = 0, previous_ = 0, last_step_ = 0;
   long next_look_ = kWatch, seen_failures_ = 0;
   bool crossed_ = false;         // the last step was a crossing
@@ -305,9 +374,10 @@ class Cvode final : public Adaptive {
 }  // namespace
 
 std::unique_ptr<Adaptive> make_cvode(std::string_view name, Ode& ode, double tol) {
-  if (name == "cvode") return std::make_unique<Cvode>(ode, tol, false, false);
-  if (name == "cvode_bdf") return std::make_unique<Cvode>(ode, tol, true, false);
-  if (name == "auto") return std::make_unique<Cvode>(ode, tol, false, true);
+  const bool beams = MotionMatrix::many_vibrations(ode);
+  if (name == "cvode") return std::make_unique<Cvode>(ode, tol, false, false, false);
+  if (name == "cvode_bdf") return std::make_unique<Cvode>(ode, tol, true, false, beams);
+  if (name == "auto" && !beams) return std::make_unique<Cvode>(ode, tol, false, true, false);
   return nullptr;
 }
 

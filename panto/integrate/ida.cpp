@@ -13,6 +13,9 @@
 #include <cmath>
 
 #include "panto/integrate/adaptive.hpp"
+#include "panto/integrate/motion_matrix.hpp"
+#include "panto/integrate/own_solver.hpp"
+#include "panto/integrate/sparse_system.hpp"
 #include "panto/integrate/stepper.hpp"
 
 namespace panto {
@@ -35,8 +38,11 @@ void omega(const double* w, double m[4][4]) {
 
 class Ida final : public Adaptive {
  public:
-  Ida(Ode& ode, double tol)
-      : ode_(ode), model_(ode.workspace().model()), tol_(step_tolerance(tol, kSmallest)) {
+  Ida(Ode& ode, double tol, bool beams)
+      : ode_(ode),
+        model_(ode.workspace().model()),
+        beams_(beams),
+        tol_(step_tolerance(tol, kSmallest)) {
     SUNContext_Create(nullptr, &context_);
     scalars_ = scalar_coordinates(model_);
     for (size_t j = 0; j < model_.joints.size(); ++j)
@@ -92,10 +98,10 @@ class Ida final : public Adaptive {
     // Implicit Euler begins: its error h² a / 2 within the tolerance. Much shorter steps would drown the multipliers in round-off / h.
     double largest = 1;
     for (const double value : acc) largest = std::max(largest, std::abs(value));
-    const double first = std::sqrt(tol_ / largest);
+    first_step_ = std::sqrt(tol_ / largest);
     if (begun_) {
       counts_ = counts();
-      IDASetInitStep(memory_, first);
+      IDASetInitStep(memory_, first_step_);
       return IDAReInit(memory_, t, y_, p_) == IDA_SUCCESS ? Status::kOk : Status::kIntegratorFailed;
     }
     if (IDAInit(memory_, &Ida::residual, t, y_, p_) != IDA_SUCCESS)
@@ -106,10 +112,16 @@ class Ida final : public Adaptive {
     IDASVtolerances(memory_, tol_, tolerance_);
     IDASetId(memory_, id_);
     IDASetSuppressAlg(memory_, SUNTRUE);
-    IDASetLinearSolver(memory_, linear_, matrix_);
-    IDASetJacFn(memory_, &Ida::jacobian);
+    if (beams_) {
+      IDAWFtolerances(memory_, &Ida::weigh);
+      IDASetMaxOrd(memory_, kBeamOrder);
+      IDASetLinearSolver(memory_, own_->solver, own_->matrix);
+    } else {
+      IDASetLinearSolver(memory_, linear_, matrix_);
+    }
+    IDASetJacFn(memory_, beams_ ? &Ida::system : &Ida::jacobian);
     IDASetMaxNonlinIters(memory_, 6);
-    IDASetInitStep(memory_, first);
+    IDASetInitStep(memory_, first_step_);
     return Status::kOk;
   }
 
@@ -190,8 +202,13 @@ class Ida final : public Adaptive {
 
   void create() {
     for (N_Vector* v : {&y_, &p_, &tolerance_, &id_, &dense_}) *v = N_VNew_Serial(n_, context_);
-    matrix_ = SUNDenseMatrix(n_, n_, context_);
-    linear_ = SUNLinSol_Dense(y_, matrix_, context_);
+    if (beams_) {
+      if (!sparse_) sparse_ = std::make_unique<SparseFullSystem>(ode_);
+      own_ = std::make_unique<OwnSolver>(context_, this, &Ida::solve);
+    } else {
+      matrix_ = SUNDenseMatrix(n_, n_, context_);
+      linear_ = SUNLinSol_Dense(y_, matrix_, context_);
+    }
     memory_ = IDACreate(context_);
     begun_ = false;
   }
@@ -200,8 +217,11 @@ class Ida final : public Adaptive {
     if (!memory_) return;
     counts_ = counts();
     IDAFree(&memory_);
-    SUNLinSolFree(linear_);
-    SUNMatDestroy(matrix_);
+    own_.reset();
+    if (linear_) SUNLinSolFree(linear_);
+    if (matrix_) SUNMatDestroy(matrix_);
+    linear_ = nullptr;
+    matrix_ = nullptr;
     for (N_Vector v : {y_, p_, tolerance_, id_, dense_}) N_VDestroy(v);
     memory_ = nullptr;
     begun_ = false;
@@ -247,7 +267,16 @@ class Ida final : public Adaptive {
     w.residual(x, false, residual_);
     if (!residual_.r.allFinite()) return 1;
     std::copy(x.v.begin(), x.v.end(), w_.begin());
-    if (n_position_ > 0) {
+    if (n_position_ > 0 && beams_) {
+      if (fatal(w.hold_positions(t, q_))) return 1;
+      const RowMatrix& g = w.constraint_rows();
+      for (int i = 0; i < n_position_; ++i) {
+        const auto row = static_cast<size_t>(rows_[static_cast<size_t>(i)]);
+        for (auto k = static_cast<size_t>(g.start[row]); k < static_cast<size_t>(g.start[row + 1]);
+             ++k)
+          w_[static_cast<size_t>(g.column[k])] += g.value[k] * y[at_mu_ + i];
+      }
+    } else if (n_position_ > 0) {
       w.constraint_jacobian(t, q_, g_);
       for (int i = 0; i < n_position_; ++i)
         for (int j = 0; j < model_.nv; ++j)
@@ -271,6 +300,39 @@ class Ida final : public Adaptive {
         r[e] -= q_[static_cast<size_t>(e)] * y[nu];
       }
       r[nu] = 0.5 * length;
+    }
+    return 0;
+  }
+
+  // The same with sparse factors, made at once.
+  static int system(realtype t, realtype cj, N_Vector yv, N_Vector pv, N_Vector, SUNMatrix,
+                    void* self, N_Vector, N_Vector, N_Vector) {
+    auto& me = *static_cast<Ida*>(self);
+    ++me.counts_.jacobians;
+    t = me.ode_.inside_window(t);
+    const Point x = me.point(t, N_VGetArrayPointer(yv), N_VGetArrayPointer(pv));
+    if (fatal(me.ode_.workspace().hold_positions(t, me.q_))) return 1;
+    me.cj_ = cj;
+    return me.sparse_->factor(x, cj, me.ode_.workspace()) ? 0 : 1;
+  }
+
+  static void solve(void* self, double* b) {
+    const auto& me = *static_cast<Ida*>(self);
+    me.sparse_->solve(b, b + me.at_v_, b + me.at_lambda_, b + me.at_mu_, me.rows_);
+    for (int k = 0; k < me.n_work_; ++k) b[me.at_work_ + k] /= me.cj_;
+  }
+
+  // Weights of INT-18.
+  static int weigh(N_Vector yv, N_Vector weight, void* self) {
+    const auto& me = *static_cast<Ida*>(self);
+    double h = 0;
+    IDAGetCurrentStep(me.memory_, &h);
+    if (!(h > 0)) h = me.first_step_;
+    const double *y = N_VGetArrayPointer(yv), *a = N_VGetArrayPointer(me.tolerance_);
+    double* w = N_VGetArrayPointer(weight);
+    for (int i = 0; i < me.n_; ++i) {
+      const double unit = i >= me.at_v_ && i < me.at_lambda_ ? h : 1;
+      w[i] = unit / (a[i] + me.tol_ * unit * std::abs(y[i]));
     }
     return 0;
   }
@@ -360,13 +422,17 @@ class Ida final : public Adaptive {
 
   Ode& ode_;
   const Model& model_;
+  bool beams_;
   double tol_;  // of a step
+  double first_step_ = 0, cj_ = 1;
   SUNContext context_ = nullptr;
   void* memory_ = nullptr;
   bool begun_ = false;
   N_Vector y_ = nullptr, p_ = nullptr, tolerance_ = nullptr, id_ = nullptr, dense_ = nullptr;
   SUNMatrix matrix_ = nullptr;
   SUNLinearSolver linear_ = nullptr;
+  std::unique_ptr<SparseFullSystem> sparse_;  // of beams of many elements, in place of the matrix
+  std::unique_ptr<OwnSolver> own_;
   std::vector<int> rows_, balls_;
   std::vector<ScalarCoordinate> scalars_;
   int n_position_ = 0, n_moving_ = 0, n_work_ = 0, n_ = 0;
@@ -384,7 +450,7 @@ class Ida final : public Adaptive {
 }  // namespace
 
 std::unique_ptr<Adaptive> make_ida(std::string_view name, Ode& ode, double tol) {
-  if (name == "ida") return std::make_unique<Ida>(ode, tol);
+  if (name == "ida") return std::make_unique<Ida>(ode, tol, MotionMatrix::many_vibrations(ode));
   return nullptr;
 }
 

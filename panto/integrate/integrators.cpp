@@ -1,4 +1,5 @@
 #include "panto/integrate/adaptive.hpp"
+#include "panto/integrate/motion_matrix.hpp"
 #include "panto/integrate/simulate.hpp"
 
 namespace panto {
@@ -18,7 +19,8 @@ const std::vector<IntegratorInfo>& integrators() {
       {"bdf6", "backward differentiation, order 6", 6, true, true},
       {"radau5", "Radau IIA, three stages", 5, true, true},
       {"generalised_alpha", "generalised-alpha, spectral radius 0.9", 2, true, true},
-      {"auto", "variable step: cvode, or cvode_bdf once stiffness is met", 0, false, false},
+      {"auto", "variable step: cvode, or cvode_bdf once stiffness is met; radau5 on long beams", 0,
+       false, false},
       {"cvode", "variable step: Adams to order 12, not stiff (SUNDIALS CVODE)", 0, false, false},
       {"ida", "variable step: stabilised index-2 equations (SUNDIALS IDA)", 0, false, true},
       {"cvode_bdf", "variable step: BDF to order 5, stiff (SUNDIALS CVODE)", 0, false, true},
@@ -27,6 +29,7 @@ const std::vector<IntegratorInfo>& integrators() {
 }
 
 std::unique_ptr<Adaptive> Adaptive::create(std::string_view name, Ode& ode, double tol) {
+  if (name == "auto" && MotionMatrix::many_vibrations(ode)) return make_variable_radau(ode, tol);
   if (auto cvode = make_cvode(name, ode, tol)) return cvode;
   return make_ida(name, ode, tol);
 }

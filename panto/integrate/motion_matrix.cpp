@@ -17,6 +17,8 @@ namespace {
 
 // Independent coordinates from which on a sparse matrix is quicker, and from which on a full one would take too much time and memory.
 constexpr int kSparse = 10, kLarge = 200;
+// Of beams: from so many on the fastest vibration is some ten thousand times as fast as the slowest.
+constexpr int kManyVibrations = 64;
 // Up to so many, products with an inverse are quicker than solutions with sparse factors.
 constexpr int kInverse = 64;
 
@@ -247,6 +249,12 @@ bool sparse(const Ode& ode) {
 }  // namespace
 
 bool MotionMatrix::large(const Ode& ode) { return sparse(ode) && ode.independent() >= kLarge; }
+
+bool MotionMatrix::many_vibrations(const Ode& ode) {
+  const Model& model = ode.workspace().model();
+  const bool flexible = !model.beams.empty() || !model.ancf_elements.empty();
+  return flexible && sparse(ode) && ode.independent() >= kManyVibrations;
+}
 
 std::unique_ptr<MotionMatrix> MotionMatrix::create(Ode& ode) {
   if (sparse(ode)) return std::make_unique<SparseMotionMatrix>(ode);

@@ -16,6 +16,8 @@ class MotionMatrix {
   virtual ~MotionMatrix() = default;
   // Whether nothing of the size n x n is to be made for this ode: its matrix is a sparse one, and n is large.
   static bool large(const Ode& ode);
+  // Whether it has beams of so many elements that a method which chooses its steps should let the fastest vibrations go (INT-18); its matrix is a sparse one.
+  static bool many_vibrations(const Ode& ode);
   // Made and factorised at (t, x), where the independent speeds change at about these rates.
   [[nodiscard]] virtual Status renew(double t, View x, View rates, double position,
                                      double velocity) noexcept = 0;

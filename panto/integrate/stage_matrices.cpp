@@ -6,44 +6,18 @@ namespace panto {
 
 using Complex = std::complex<double>;
 
-StageMatrices::StageMatrices(Ode& ode)
-    : ode_(ode),
-      saddle_(ode.workspace()),
-      mass_(saddle_.tangent()),
-      damped_(mass_),
-      stiff_(mass_),
-      rest_(ode.workspace().independent_accelerations().size()),
-      real_(saddle_.pattern()),
-      pair_(saddle_.pattern()) {
-  real_.tangent.resize(mass_.value.size());
-  pair_.tangent.resize(mass_.value.size());
+StageMatrices::StageMatrices(Ode& ode) : ode_(ode), blocks_(ode), real_(blocks_), pair_(blocks_) {
   // Pivots are chosen here, for the mass matrix, so that steps need not allocate.
-  (void)factor(real_, 0.0);
-  (void)factor(pair_, Complex(0));
+  (void)real_.factor(blocks_, 0.0);
+  (void)pair_.factor(blocks_, Complex(0));
 }
 
-template <class Scalar>
-bool StageMatrices::factor(Factors<Scalar>& factors, Scalar eigenvalue) noexcept {
-  for (size_t i = 0; i < mass_.value.size(); ++i) {
-    const double m = mass_.value[i];
-    factors.tangent[i] =
-        m + eigenvalue * ((damped_.value[i] - m) + eigenvalue * (stiff_.value[i] - m));
-  }
-  saddle_.fill(ode_.workspace(), factors.tangent, factors.values);
-  return factors.lu.factor(factors.values);
+Status StageMatrices::linearise(double t, View x, View rates, double h) noexcept {
+  return blocks_.renew(t, x, rates, h);
 }
 
-Status StageMatrices::renew(double t, View x, View rates, double h, double real,
-                            Complex pair) noexcept {
-  Point at;
-  const Status status = balanced_point(ode_, t, x, rates, rest_, at);
-  if (!usable(status)) return status;
-  Workspace& w = ode_.workspace();
-  w.step_tangent(at, 0, 0, mass_);
-  w.step_tangent(at, 0, h, damped_);
-  w.step_tangent(at, h * h, 0, stiff_);
-  ode_.count_linearisation();
-  return factor(real_, real) && factor(pair_, pair) ? status : Status::kSingular;
+bool StageMatrices::factor(double h, double real, Complex pair) noexcept {
+  return real_.factor(blocks_, h * real) && pair_.factor(blocks_, h * pair);
 }
 
 void StageMatrices::solve(const Eigen::MatrixXd& rest, Eigen::MatrixXd& change) noexcept {

@@ -4,10 +4,8 @@
 
 #include <Eigen/Core>
 #include <complex>
-#include <vector>
 
-#include "panto/integrate/motion_saddle.hpp"
-#include "panto/numerics/sparse_lu.hpp"
+#include "panto/integrate/motion_blocks.hpp"
 
 namespace panto {
 
@@ -15,33 +13,23 @@ class StageMatrices {
  public:
   // Every independent coordinate is the integral of one independent speed.
   explicit StageMatrices(Ode& ode);
-  // Made and factorised at (t, x), where the independent speeds change at about these rates.
-  [[nodiscard]] Status renew(double t, View x, View rates, double h, double real,
-                             std::complex<double> pair) noexcept;
+  // At (t, x), where the independent speeds change at about these rates, for steps of about this length.
+  [[nodiscard]] Status linearise(double t, View x, View rates, double h) noexcept;
+  // For steps h, at the point of the last linearise(). False where a matrix is singular.
+  [[nodiscard]] bool factor(double h, double real, std::complex<double> pair) noexcept;
   // Changes of the accelerations (all speeds) that remove imbalances, by independent acceleration: first the one of the real eigenvalue, then real and
   // imaginary parts of the one of the pair.
   void solve(const Eigen::MatrixXd& rest, Eigen::MatrixXd& change) noexcept;
+  // (I - γ ∂f/∂x)⁻¹ of a change of coordinates and speeds, by speed, with γ = h times the real eigenvalue.
+  void solve_shifted(double* step, double* speed) noexcept {
+    real_.solve_shifted(blocks_, step, speed);
+  }
 
  private:
-  template <class Scalar>
-  struct Factors {
-    explicit Factors(const RowMatrix& pattern)
-        : lu(pattern),
-          values(pattern.column.size()),
-          column(Eigen::Matrix<Scalar, Eigen::Dynamic, 1>::Zero(pattern.columns)) {}
-    BasicSparseLU<Scalar> lu;
-    std::vector<Scalar> tangent, values;
-    Eigen::Matrix<Scalar, Eigen::Dynamic, 1> column;  // right-hand side, then solution
-  };
-  template <class Scalar>
-  [[nodiscard]] bool factor(Factors<Scalar>& factors, Scalar eigenvalue) noexcept;
-
   Ode& ode_;
-  MotionSaddle saddle_;
-  RowMatrix mass_, damped_, stiff_;  // M, M + h C, M + h² K
-  std::vector<double> rest_;
-  Factors<double> real_;
-  Factors<std::complex<double>> pair_;
+  MotionBlocks blocks_;
+  BorderedFactors<double> real_;
+  BorderedFactors<std::complex<double>> pair_;
 };
 
 }  // namespace panto

@@ -11,6 +11,9 @@
 namespace panto {
 namespace {
 
+// Points of the extrapolation that a step of backward differences begins with, beyond the order of the method.
+constexpr int kPredicted = 2;
+
 // Derivatives at the nodes of the polynomial through values at all of them: entry (i, j) of value j at node i.
 Eigen::MatrixXd differentiation(const Eigen::VectorXd& nodes) {
   const Eigen::Index n = nodes.size();
@@ -112,7 +115,8 @@ Result<Rest> rest_at(ServoSystem& system, const Path& path, double t, View guess
     }
     return f.cwiseAbs().maxCoeff();
   };
-  // Gauss-Newton with minimum-norm steps, halved while they do not help: what the rows leave free stays near the guess.
+  // Gauss-Newton with minimum-norm steps: what the rows leave free stays near the guess. A step is halved while the one after it, by the same matrix, would not be
+  // smaller: forces of stiff directions may well grow on the way.
   constexpr int kIterations = 50;
   constexpr double kTolerance = 1e-9, kBalanced = 1e-6;
   MinimumNorm solver(1e-12);
@@ -121,15 +125,17 @@ Result<Rest> rest_at(ServoSystem& system, const Path& path, double t, View guess
     solver.compute(j);
     const Eigen::VectorXd step = solver.solve(f);
     const Eigen::VectorXd y = rest.y, lambda = rest.lambda, u = rest.u;
-    double factor = 1, next = norm;
-    for (int halving = 0; halving < 12; ++halving, factor /= 2) {
+    const double length = step.norm();
+    bool helps = false;
+    double factor = 1;
+    for (int halving = 0; halving < 12 && !helps; ++halving, factor /= 2) {
       rest.y = y - factor * step.head(nv);
       rest.lambda = lambda - factor * step.segment(nv, nl);
       rest.u = u - factor * step.tail(nu);
-      next = residual(false);
-      if (next < norm) break;
+      const double next = residual(false);
+      helps = next < norm || solver.solve(f).norm() < (1 - factor / 4) * length;
     }
-    if (!(next < norm)) {
+    if (!helps) {
       rest.y = y;
       rest.lambda = lambda;
       rest.u = u;
@@ -194,7 +200,11 @@ InverseModel::InverseModel(ServoSystem& system, Path path, const InverseOptions&
   StageRule rule;
   if (options_.scheme == InverseScheme::kRadau5) {
     rule = radau5_rule(options_.dt);
-    extrapolation_ = interpolation(rule.nodes, (rule.nodes.array() + 1).matrix());
+    const Eigen::VectorXd next = (rule.nodes.array() + 1).matrix();
+    Eigen::VectorXd both(2 * rule.nodes.size());
+    both << rule.nodes, (rule.nodes.array() - 1).matrix();
+    extrapolation_[0] = interpolation(rule.nodes, next);
+    extrapolation_[1] = interpolation(both, next);
   } else {
     alpha_ = bdf_coefficients(options_.order);
     rule.nodes = Eigen::VectorXd::Ones(1);
@@ -204,11 +214,11 @@ InverseModel::InverseModel(ServoSystem& system, Path path, const InverseOptions&
                                           std::move(rule), options_.dt);
   const int n = solver_->state_size(), s = solver_->stages();
   state_.setZero(n);
-  history_.setZero(n, std::max(options_.order, 2));
+  history_.setZero(n, options_.order + kPredicted);
   p_.setZero(nv_, s);
   s_ = p_;
   stages_.setZero(n, s);
-  previous_ = stages_;
+  previous_[0] = previous_[1] = stages_;
 }
 
 Diagnostics InverseModel::start(double t) {
@@ -269,7 +279,7 @@ Diagnostics InverseModel::start(double t, View y, View v, View lambda, View u) {
   steps_ = 0;
   replayed_ = 0;
   first_.resize(state_.size(), 0);
-  have_stages_ = false;
+  have_stages_ = 0;
   if (options_.scheme == InverseScheme::kBdf && options_.start_up == StartUp::kCollocation)
     d.append(start_up());
   return d;
@@ -357,15 +367,18 @@ Status InverseModel::step() noexcept {
     }
     for (int j = 0; j < s; ++j) {
       stages_.col(j) = state_;
-      if (!options_.predict || !have_stages_) continue;
+      if (!options_.predict || have_stages_ == 0) continue;
+      const Eigen::MatrixXd& weights = extrapolation_[static_cast<size_t>(have_stages_ - 1)];
       stages_.col(j).setZero();
-      for (int k = 0; k < s; ++k) stages_.col(j) += extrapolation_(j, k) * previous_.col(k);
+      for (int k = 0; k < s * have_stages_; ++k)
+        stages_.col(j) += weights(j, k) * previous_[static_cast<size_t>(k / s)].col(k % s);
     }
   }
   const Status status = solver_->solve(t_, path_, p_, s_, stages_);
   if (fatal(status)) return status;
-  previous_ = stages_;
-  have_stages_ = true;
+  previous_[0].swap(previous_[1]);
+  previous_[0] = stages_;
+  have_stages_ = std::min(have_stages_ + 1, 2);
   state_ = stages_.col(s - 1);
   push();
   return status;

@@ -2,6 +2,7 @@
 // mechanism that belongs to it. Fixed step, bounded iterations, nothing allocated after start.
 #pragma once
 
+#include <array>
 #include <memory>
 
 #include "panto/inversion/stage_solver.hpp"
@@ -76,15 +77,17 @@ class InverseModel {
   InverseOptions options_;
   int nv_, nl_, nu_;
   std::unique_ptr<StageSolver> solver_;
-  std::vector<double> alpha_;      // BDF
-  Eigen::MatrixXd extrapolation_;  // to the stages from those of the step before (Radau)
+  std::vector<double> alpha_;  // BDF
+  std::array<Eigen::MatrixXd, 2>
+      extrapolation_;  // Radau: to the stages from those of one or two steps before
   double t_ = 0, t0_ = 0;
   long steps_ = 0;
   Eigen::VectorXd state_;
   Eigen::MatrixXd history_;  // columns: states, newest first
   int known_ = 0;            // columns that are usable
-  Eigen::MatrixXd p_, s_, stages_, previous_;
-  bool have_stages_ = false;
+  Eigen::MatrixXd p_, s_, stages_;
+  std::array<Eigen::MatrixXd, 2> previous_;  // stages of the last steps, newest first
+  int have_stages_ = 0;
   Eigen::MatrixXd first_;         // states of the first steps, found by start()
   Eigen::MatrixXd start_speeds_;  // after them: speeds of the history, newest first
   int replayed_ = 0;

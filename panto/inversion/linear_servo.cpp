@@ -48,8 +48,11 @@ Result<LinearServo> LinearServo::create(LinearServoMatrices m) {
   fits("H", m.H, m.H.rows(), n);
   if (m.output_levels.empty())
     m.output_levels.assign(static_cast<size_t>(m.H.rows()), Level::kPosition);
-  if (static_cast<Eigen::Index>(m.output_levels.size()) != m.H.rows())
-    d.error(1001, {}, "one level per output is needed");
+  if (m.constraint_levels.empty())
+    m.constraint_levels.assign(static_cast<size_t>(m.C.rows()), Level::kPosition);
+  if (static_cast<Eigen::Index>(m.output_levels.size()) != m.H.rows() ||
+      static_cast<Eigen::Index>(m.constraint_levels.size()) != m.C.rows())
+    d.error(1001, {}, "one level per output and per constraint is needed");
   if (m.rest.size() == 0) m.rest.setZero(n);
   if (m.rest.size() != n) d.error(1001, {}, "the guess has another size than the coordinates");
   if (!d.ok()) return d;
@@ -63,8 +66,8 @@ LinearServo::LinearServo(LinearServoMatrices matrices) : m_(std::move(matrices))
   for (int i = 0; i < nv_; ++i) coordinate_names_.push_back(fmt::format("y{}", i + 1));
   for (int i = 0; i < m_.B.cols(); ++i) input_names_.push_back(fmt::format("u{}", i + 1));
   for (Eigen::Index i = 0; i < m_.C.rows(); ++i)
-    rows_.push_back(
-        {fmt::format("c{}", i + 1), Level::kPosition, m_.C_u.row(i).isZero(0), false, -1});
+    rows_.push_back({fmt::format("c{}", i + 1), m_.constraint_levels[static_cast<size_t>(i)],
+                     m_.C_u.row(i).isZero(0), false, -1});
   for (Eigen::Index i = 0; i < m_.H.rows(); ++i) {
     AlgebraicRow row{fmt::format("z{}", i + 1), m_.output_levels[static_cast<size_t>(i)]};
     Eigen::Index k = 0;
@@ -94,7 +97,14 @@ void LinearServo::evaluate(const ServoPoint& x, bool with_tangent, ServoValues& 
   out.g2.noalias() = g_ * w;
   if (nc > 0) {
     out.r.noalias() -= m_.Gf.transpose() * lambda;
-    out.g0.head(nc).noalias() += m_.C_u * u;
+    // Inputs stand on the level of their row.
+    for (Eigen::Index i = 0; i < nc; ++i) {
+      const Level level = m_.constraint_levels[static_cast<size_t>(i)];
+      Eigen::VectorXd& g = level == Level::kPosition   ? out.g0
+                           : level == Level::kVelocity ? out.g1
+                                                       : out.g2;
+      for (Eigen::Index k = 0; k < u.size(); ++k) g[i] += m_.C_u(i, k) * u[k];
+    }
   }
   if (!with_tangent) return;
   out.r_y = m_.K;

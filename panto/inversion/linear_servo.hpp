@@ -6,12 +6,12 @@
 
 namespace panto {
 
-// M ÿ + D ẏ + K y = B u + Gfᵀ λ,  C y + C_u u = 0,  z = H y or its first or second derivative.
+// M ÿ + D ẏ + K y = B u + Gfᵀ λ,  C y + C_u u = 0 or with ẏ or ÿ,  z = H y or its first or second derivative.
 struct LinearServoMatrices {
   Eigen::MatrixXd M, D, K, B, H;
   Eigen::MatrixXd C, C_u, Gf;  // empty: no constraints; C_u empty: without inputs; Gf empty: C
-  std::vector<Level> output_levels;  // empty: positions
-  Eigen::VectorXd rest;              // guess of the equilibrium; empty: zero
+  std::vector<Level> constraint_levels, output_levels;  // empty: positions
+  Eigen::VectorXd rest;                                 // guess of the equilibrium; empty: zero
 };
 
 class LinearServo : public ServoSystem {

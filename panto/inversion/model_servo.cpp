@@ -178,7 +178,7 @@ void ModelServo::guess(MutableView y) const {
 }
 
 void ModelServo::evaluate(const ServoPoint& x, bool with_tangent, ServoValues& out) noexcept {
-  workspace_->inputs_at(x.t, u_, u_rate_);
+  if (inputs_.size() < u_.size()) workspace_->inputs_at(x.t, u_, u_rate_);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     u_[static_cast<size_t>(inputs_[i])] = x.u[i];
     u_rate_[static_cast<size_t>(inputs_[i])] = 0;

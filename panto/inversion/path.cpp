@@ -64,27 +64,39 @@ Diagnostics check(const std::vector<double>& times, const std::vector<std::vecto
 
 Transition::Transition(int m) : m_(m) {
   PANTO_EXPECT(m >= 0 && m <= kMostSmooth, "smoothness of a transition");
-  // S = Σ_n C(m+n, n) C(2m+1, m-n) (-1)^n τ^(m+1+n).
-  const int terms = 2 * m + 2;
-  coefficients_.assign(static_cast<size_t>(kMostDerivatives * terms), 0);
-  for (int n = 0; n <= m; ++n) {
-    const double c = binomial(m + n, n) * binomial(2 * m + 1, m - n) * (n % 2 != 0 ? -1 : 1);
-    const int power = m + 1 + n;
-    for (int k = 0; k < kMostDerivatives && k <= power; ++k)
-      coefficients_[static_cast<size_t>(k * terms + power - k)] = c * falling(power, k);
-  }
+  for (int n = 0; n <= m; ++n) sum_.push_back(binomial(m + n, n));
+  // S' = (2m+1)! / m!² τ^m (1-τ)^m, and the products of its derivatives.
+  const double scale = (2 * m + 1) * binomial(2 * m, m);
+  products_.assign(static_cast<size_t>(kMostDerivatives * (m + 1)), 0);
+  for (int k = 1; k < kMostDerivatives; ++k)
+    for (int j = std::max(0, k - 1 - m); j <= std::min(m, k - 1); ++j)
+      products_[static_cast<size_t>(k * (m + 1) + j)] = ((k - 1 - j) % 2 != 0 ? -scale : scale) *
+                                                        binomial(k - 1, j) * falling(m, j) *
+                                                        falling(m, k - 1 - j);
 }
 
 void Transition::at(double tau, std::span<double> out) const noexcept {
-  // S(τ) = 1 - S(1 - τ): the half with the smaller terms is summed.
-  const bool mirrored = tau > 0.5;
-  const double x = mirrored ? 1 - tau : tau;
-  const int terms = 2 * m_ + 2;
-  for (int k = 0; k < static_cast<int>(out.size()); ++k) {
-    const double* c = coefficients_.data() + static_cast<ptrdiff_t>(k * terms);
+  std::array<double, kMostSmooth + 1> up, down;  // powers of τ and of 1 - τ
+  up[0] = down[0] = 1;
+  for (size_t i = 1; i <= static_cast<size_t>(m_); ++i) {
+    up[i] = up[i - 1] * tau;
+    down[i] = down[i - 1] * (1 - tau);
+  }
+  if (!out.empty()) {
+    // S(τ) = 1 - S(1 - τ): the smaller half is summed, of positive terms alone.
+    const bool mirrored = tau > 0.5;
+    const std::array<double, kMostSmooth + 1>&power = mirrored ? up : down,
+                                           &other = mirrored ? down : up;
     double sum = 0;
-    for (int p = terms - 1 - k; p >= 0; --p) sum = sum * x + c[p];
-    if (mirrored) sum = k == 0 ? 1 - sum : (k % 2 != 0 ? sum : -sum);
+    for (size_t n = sum_.size(); n-- > 0;) sum += sum_[n] * power[n];
+    sum *= other[static_cast<size_t>(m_)] * (mirrored ? 1 - tau : tau);
+    out[0] = mirrored ? 1 - sum : sum;
+  }
+  for (int k = 1; k < static_cast<int>(out.size()); ++k) {
+    double sum = 0;
+    for (int j = std::max(0, k - 1 - m_); j <= std::min(m_, k - 1); ++j)
+      sum += products_[static_cast<size_t>(k * (m_ + 1) + j)] * up[static_cast<size_t>(m_ - j)] *
+             down[static_cast<size_t>(m_ - (k - 1 - j))];
     out[static_cast<size_t>(k)] = sum;
   }
 }

@@ -11,7 +11,7 @@ namespace panto {
 
 // Derivatives that can be asked for: 0 … kMostDerivatives - 1.
 inline constexpr int kMostDerivatives = 24;
-// Largest m of transitions and splines: beyond, their alternating sums lose more than half of the digits.
+// Largest m of transitions and splines: beyond, the alternating sums of splines lose more than half of the digits.
 inline constexpr int kMostSmooth = 12;
 
 // The polynomial S of degree 2m + 1 from 0 at τ = 0 to 1 at τ = 1 whose derivatives 1 … m vanish at both ends (SRV-20): C^m when held outside.
@@ -24,7 +24,8 @@ class Transition {
 
  private:
   int m_;
-  std::vector<double> coefficients_;  // of derivative k: row k, powers 0 … 2m + 1 - k
+  std::vector<double> sum_;       // of S = τ^(m+1) Σ_n C(m+n, n) (1-τ)^n: all positive
+  std::vector<double> products_;  // of derivative k: row k, of τ^(m-j) (1-τ)^(m-k+1+j)
 };
 
 class Path {

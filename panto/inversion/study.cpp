@@ -141,7 +141,10 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
   Diagnostics d;
   InvertStudy out;
   const StudyReader r(file.root, "", d);
-  r.keys({"model", "set", "servo", "path", "method", "until", "verify", "tol", "force", "limits"});
+  std::vector<std::string> keys = feedback_keys();
+  keys.insert(keys.end(), {"model", "set", "servo", "path", "method", "until", "verify", "tol",
+                           "force", "limits"});
+  r.keys(keys);
   if (const std::string* model = r.text("model"))
     out.model = *model;
   else if (r.find("model") == nullptr)
@@ -154,6 +157,7 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
     d.append(servo.diagnostics());
   if (const Node* path = r.find("path")) out.path = read_path(*path, d);
   if (const Node* method = r.find("method")) read_method(*method, d, out.options.inverse);
+  out.feedback = feedback_study(file, d);
   r.number("until", &dim::kTime, out.options.until);
   r.flag("verify", out.options.verify);
   r.flag("force", out.options.force);

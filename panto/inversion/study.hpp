@@ -1,6 +1,7 @@
 // An inversion described by a study file: the model, the path, the method, limits.
 #pragma once
 
+#include "panto/inversion/feedback/feedback_study.hpp"
 #include "panto/inversion/invert.hpp"
 #include "panto/model/spec.hpp"
 
@@ -24,6 +25,7 @@ struct InvertStudy {
   ServoChoice servo;  // without inputs: that of the model file
   PathSpec path;
   InvertOptions options;
+  FeedbackStudy feedback;
 };
 
 // Names of methods: "euler", "linear_euler", "bdf1" … "bdf6", "radau5". False: there is no such method.

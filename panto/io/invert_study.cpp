@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "panto/io/atomic_file.hpp"
 #include "panto/io/beside.hpp"
 #include "panto/io/csv.hpp"
 #include "panto/io/load.hpp"
@@ -15,8 +14,8 @@ namespace {
 Result<LoadedInvertStudy> with_model(const ModelSpec& description, InvertStudy study, Model model,
                                      Params params, const ModelSpec& spec) {
   Diagnostics d;
-  LoadedInvertStudy out{std::move(model), std::move(params), std::move(study.servo),
-                        std::move(study.path), std::move(study.options)};
+  LoadedInvertStudy out{std::move(model),      std::move(params),        std::move(study.servo),
+                        std::move(study.path), std::move(study.options), std::move(study.feedback)};
   if (out.servo.inputs.empty()) {
     Result<ServoChoice> own = servo_choice(spec);
     if (!own.ok()) return own.diagnostics();
@@ -71,7 +70,7 @@ Result<LoadedInvertStudy> load_invert_study(const std::string& path) {
 Result<LoadedInvertStudy> invert_model(Model model, Params params, const ModelSpec& spec) {
   Result<ServoChoice> servo = servo_choice(spec);
   if (!servo.ok()) return servo.diagnostics();
-  return LoadedInvertStudy{std::move(model), std::move(params), std::move(*servo), {}, {}};
+  return LoadedInvertStudy{std::move(model), std::move(params), std::move(*servo), {}, {}, {}};
 }
 
 std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy& study) {
@@ -156,22 +155,6 @@ Result<Inversion> run_invert_study(const LoadedInvertStudy& study) {
   Result<Ready> r = ready(study);
   if (!r.ok()) return r.diagnostics();
   return invert(study.model, study.params, study.servo, *r->path, study.options);
-}
-
-Diagnostics write_inversion(const Inversion& inversion, const std::string& path) {
-  SeriesTable table;
-  table.columns.push_back({"t", "s", inversion.t});
-  const auto add = [&](const std::vector<std::string>& names, const char* suffix,
-                       const std::vector<std::string>& units,
-                       const std::vector<std::vector<double>>& values) {
-    for (size_t i = 0; i < names.size() && i < values.size(); ++i)
-      table.columns.push_back({names[i] + suffix, units[i], values[i]});
-  };
-  add(inversion.inputs, "", inversion.input_units, inversion.u);
-  add(inversion.outputs, "_desired", inversion.output_units, inversion.desired);
-  add(inversion.outputs, "_achieved", inversion.output_units, inversion.achieved);
-  add(inversion.coordinates, "_q", inversion.coordinate_units, inversion.y);
-  return write_text_atomically(path, csv_text(table));
 }
 
 }  // namespace panto

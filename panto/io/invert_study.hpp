@@ -14,6 +14,7 @@ struct LoadedInvertStudy {
   ServoChoice servo;
   PathSpec path;
   InvertOptions options;
+  FeedbackStudy feedback;  // laws empty: none is asked for
 };
 // The model beside the study file; servo tables of the study, or else those of the model. Errors: those of invert_study, of the model, E06xx of a sampled path.
 Result<LoadedInvertStudy> load_invert_study(const ModelSpec& description);
@@ -46,8 +47,5 @@ bool has_path(const LoadedInvertStudy& study);
 Result<Inversion> run_invert_study(const LoadedInvertStudy& study);
 // What `panto invert --analyse` tells, at the beginning of the study's path; without one where the model rests.
 Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study);
-
-// Inputs, outputs and coordinates over time as CSV.
-Diagnostics write_inversion(const Inversion& inversion, const std::string& path);
 
 }  // namespace panto

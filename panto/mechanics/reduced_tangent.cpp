@@ -1,5 +1,7 @@
 #include "panto/mechanics/reduced_tangent.hpp"
 
+#include <algorithm>
+
 namespace panto {
 
 namespace {
@@ -125,10 +127,23 @@ void ReducedTangent::lever(int row) noexcept {
 // Multipliers: Gᵀ δλ = ∂r/∂q δq + ∂r/∂v δv + M δa, so δλ_i = xᵀ of it where G x = e_i and the independent entries of x are zero.
 void ReducedTangent::outputs(const Point& x, Level level, std::span<const int> outputs,
                              Eigen::MatrixXd& y) noexcept {
-  workspace_.along(x, level, dq_, dv_, level == Level::kAcceleration ? da_ : none_, outputs,
-                   along_);
   const auto rows = static_cast<Eigen::Index>(outputs.size());
   if (y.rows() < rows || y.cols() != m_) y.resize(rows, m_);
+  // Channels of positions by their gradients, times δq.
+  const auto placed = [this](int output) {
+    const Output& o = workspace_.model().outputs[static_cast<size_t>(output)];
+    return o.kind == OutputKind::kChannel && o.order == Order::kValue && !o.minus_gravity;
+  };
+  if (std::all_of(outputs.begin(), outputs.end(), placed)) {
+    for (Eigen::Index i = 0; i < rows; ++i) {
+      workspace_.output_row(outputs[static_cast<size_t>(i)],
+                            {lever_.data(), static_cast<size_t>(nv_)});
+      y.row(i).noalias() = lever_.transpose() * dq_;
+    }
+    return;
+  }
+  workspace_.along(x, level, dq_, dv_, level == Level::kAcceleration ? da_ : none_, outputs,
+                   along_);
   y.topRows(rows) = along_.y.topRows(rows);
   if (level != Level::kAcceleration) return;
   for (Eigen::Index i = 0; i < rows; ++i) {

@@ -94,6 +94,55 @@ inline void combine(double s, const double* x, double t, const double* z, double
   }
 }
 
+// y += s x + t z
+inline void add_two(double s, const double* x, double t, const double* z, double* y,
+                    int rows) noexcept {
+  const Four f = {s, s, s, s}, g = {t, t, t, t};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a, b, c;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, z + i, sizeof(Four));
+    std::memcpy(&c, y + i, sizeof(Four));
+    c += f * a;
+    c += g * b;
+    std::memcpy(y + i, &c, sizeof(Four));
+  }
+}
+
+// (x, y) <- (c x + s y, c y - s x)
+inline void turn(double c, double s, double* x, double* y, int rows) noexcept {
+  const Four f = {c, c, c, c}, g = {s, s, s, s};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four a, b;
+    std::memcpy(&a, x + i, sizeof(Four));
+    std::memcpy(&b, y + i, sizeof(Four));
+    const Four first = f * a + g * b, second = f * b - g * a;
+    std::memcpy(x + i, &first, sizeof(Four));
+    std::memcpy(y + i, &second, sizeof(Four));
+  }
+}
+
+// y = (or, with kAdd, y +=) Σ f_k x_k of four vectors
+template <bool kAdd>
+inline void combine_four(const double* x0, double f0, const double* x1, double f1, const double* x2,
+                         double f2, const double* x3, double f3, double* y, int rows) noexcept {
+  const Four g0 = {f0, f0, f0, f0}, g1 = {f1, f1, f1, f1}, g2 = {f2, f2, f2, f2},
+             g3 = {f3, f3, f3, f3};
+  for (int i = 0; i < rows; i += kWidth) {
+    Four sum = {0, 0, 0, 0}, e;
+    if (kAdd) std::memcpy(&sum, y + i, sizeof(Four));
+    std::memcpy(&e, x0 + i, sizeof(Four));
+    sum += g0 * e;
+    std::memcpy(&e, x1 + i, sizeof(Four));
+    sum += g1 * e;
+    std::memcpy(&e, x2 + i, sizeof(Four));
+    sum += g2 * e;
+    std::memcpy(&e, x3 + i, sizeof(Four));
+    sum += g3 * e;
+    std::memcpy(y + i, &sum, sizeof(Four));
+  }
+}
+
 inline void scale(double s, double* x, int rows) noexcept {
   const Four f = {s, s, s, s};
   for (int i = 0; i < rows; i += kWidth) {
@@ -148,11 +197,97 @@ inline void clear(double* x, int rows) noexcept {
   for (int i = 0; i < rows; i += kWidth) std::memcpy(x + i, &zero, sizeof(Four));
 }
 
+namespace detail {
+
+[[nodiscard]] inline double sum_of(const Four& e) { return (e[0] + e[1]) + (e[2] + e[3]); }
+
+// Columns 4 I .. of a factor whose columns have G groups.
+template <int G, int I>
+[[nodiscard]] inline bool factor_block(double* a, int n, double tolerance, double* pivots,
+                                       double* inverse) noexcept {
+  constexpr int kStride = G * kWidth, kFrom = I * kWidth, kGroups = G - I;
+  const int end = n < kFrom + kWidth ? n : kFrom + kWidth;
+  for (int j = kFrom; j < end; ++j) {
+    double* column = a + j * kStride;
+    const double diagonal = column[j];
+    Four sum[kGroups];
+    std::memcpy(sum, column + kFrom, sizeof(sum));
+    const double *row = a + j, *left = a + kFrom;
+    for (int k = 0; k < j; ++k, row += kStride, left += kStride) {
+      const double f = *row * pivots[k];
+      const Four s = {f, f, f, f};
+      for (int b = 0; b < kGroups; ++b) {
+        Four e;
+        std::memcpy(&e, left + kWidth * b, sizeof(Four));
+        sum[b] -= e * s;
+      }
+    }
+    std::memcpy(column + kFrom, sum, sizeof(Four));
+    const double pivot = column[j];
+    if (!(pivot > tolerance * diagonal)) return false;
+    const double e = 1 / pivot;
+    pivots[j] = pivot;
+    inverse[j] = e;
+    for (int b = 0; b < kGroups; ++b) sum[b] *= e;
+    std::memcpy(column + kFrom, sum, sizeof(sum));
+    for (int i = kFrom; i <= j; ++i) column[i] = 0;
+    if constexpr (I > 0) clear(column, kFrom);
+  }
+  if constexpr (I + 1 < G) return factor_block<G, I + 1>(a, n, tolerance, pivots, inverse);
+  return true;
+}
+template <int G, int I>
+inline void solve_down(const double* a, int n, double* x) noexcept {
+  constexpr int kStride = G * kWidth, kFrom = I * kWidth, kGroups = G - I;
+  const int end = n < kFrom + kWidth ? n : kFrom + kWidth;
+  for (int j = kFrom; j < end; ++j) {
+    const Four s = {x[j], x[j], x[j], x[j]};
+    for (int b = 0; b < kGroups; ++b) {
+      Four e, to;
+      std::memcpy(&e, a + j * kStride + kFrom + kWidth * b, sizeof(Four));
+      std::memcpy(&to, x + kFrom + kWidth * b, sizeof(Four));
+      to -= e * s;
+      std::memcpy(x + kFrom + kWidth * b, &to, sizeof(Four));
+    }
+  }
+  if constexpr (I + 1 < G) solve_down<G, I + 1>(a, n, x);
+}
+template <int G, int I>
+inline void solve_up(const double* a, int n, const double* inverse, double* x) noexcept {
+  if constexpr (I + 1 < G) solve_up<G, I + 1>(a, n, inverse, x);
+  constexpr int kStride = G * kWidth, kFrom = I * kWidth, kGroups = G - I;
+  const int end = n < kFrom + kWidth ? n : kFrom + kWidth;
+  for (int j = end - 1; j >= kFrom; --j) {
+    Four sum = {0, 0, 0, 0};
+    for (int b = 0; b < kGroups; ++b) {
+      Four e, from;
+      std::memcpy(&e, a + j * kStride + kFrom + kWidth * b, sizeof(Four));
+      std::memcpy(&from, x + kFrom + kWidth * b, sizeof(Four));
+      sum += e * from;
+    }
+    x[j] = x[j] * inverse[j] - sum_of(sum);
+  }
+}
+
+}  // namespace detail
+
 // L D Lᵀ of the lower triangle of n columns, `stride` (padded) apart: L strictly below the diagonal, zeros elsewhere; pivots: D, its inverse, and room
 // (3 n).
 // False: a pivot falls below `tolerance` times its diagonal entry.
 [[nodiscard]] inline bool factor(double* a, int n, int stride, double tolerance,
                                  double* pivots) noexcept {
+  switch (stride / kWidth) {
+    case 1:
+      return detail::factor_block<1, 0>(a, n, tolerance, pivots, pivots + n);
+    case 2:
+      return detail::factor_block<2, 0>(a, n, tolerance, pivots, pivots + n);
+    case 3:
+      return detail::factor_block<3, 0>(a, n, tolerance, pivots, pivots + n);
+    case 4:
+      return detail::factor_block<4, 0>(a, n, tolerance, pivots, pivots + n);
+    default:
+      break;
+  }
   for (int j = 0; j < n; ++j) {
     double* column = a + j * stride;
     const int from = j / kWidth * kWidth;
@@ -172,6 +307,22 @@ inline void clear(double* x, int rows) noexcept {
 }
 // x (padded) <- (L D Lᵀ)⁻¹ x
 inline void solve(const double* a, int n, int stride, const double* pivots, double* x) noexcept {
+  const auto fixed = [&]<int G>() {
+    detail::solve_down<G, 0>(a, n, x);
+    detail::solve_up<G, 0>(a, n, pivots + n, x);
+  };
+  switch (stride / kWidth) {
+    case 1:
+      return fixed.template operator()<1>();
+    case 2:
+      return fixed.template operator()<2>();
+    case 3:
+      return fixed.template operator()<3>();
+    case 4:
+      return fixed.template operator()<4>();
+    default:
+      break;
+  }
   for (int j = 0; j < n; ++j) {
     const int from = j / kWidth * kWidth;
     add(-x[j], a + j * stride + from, x + from, stride - from);

@@ -23,6 +23,53 @@ void equilibrate(const Eigen::MatrixXd& size, Eigen::VectorXd& rows, Eigen::Vect
   }
 }
 
+// A unit of time in which entries of E and of A are alike after rows and columns have been scaled: least squares of the logarithms of
+// t |E_ij| r_i c_j and |A_ij| r_i c_j, by turns. Of M ÿ + K y it is sqrt(K/M), not K/M as norms would say.
+double unit_of_time(const Eigen::MatrixXd& e, const Eigen::MatrixXd& a) {
+  struct Entry {
+    Eigen::Index row, column;
+    double size;
+    bool of_e;
+  };
+  std::vector<Entry> entries;
+  constexpr double kNoise = 1e-13, kRoundOff = 1e-15;  // of a row, of all
+  const auto collect = [&](const Eigen::MatrixXd& m, bool of_e) {
+    const double all = m.cwiseAbs().maxCoeff();
+    for (Eigen::Index i = 0; i < m.rows(); ++i) {
+      const double least = std::max(kNoise * m.row(i).cwiseAbs().maxCoeff(), kRoundOff * all);
+      for (Eigen::Index j = 0; j < m.cols(); ++j)
+        if (const double x = std::abs(m(i, j)); x > least)
+          entries.push_back({i, j, std::log2(x), of_e});
+    }
+  };
+  collect(e, true);
+  collect(a, false);
+  const auto n = static_cast<size_t>(e.rows());
+  std::vector<double> rows(n, 0.0), columns(n, 0.0), sum(n), count(n);
+  double time = 0;
+  for (int sweep = 0; sweep < 40; ++sweep) {
+    for (const bool by_row : {true, false}) {
+      std::fill(sum.begin(), sum.end(), 0.0);
+      std::fill(count.begin(), count.end(), 0.0);
+      for (const Entry& x : entries) {
+        const auto i = static_cast<size_t>(x.row), j = static_cast<size_t>(x.column);
+        sum[by_row ? i : j] += x.size + (x.of_e ? time : 0.0) + (by_row ? columns[j] : rows[i]);
+        ++count[by_row ? i : j];
+      }
+      for (size_t i = 0; i < n; ++i)
+        (by_row ? rows : columns)[i] = count[i] > 0 ? -sum[i] / count[i] : 0.0;
+    }
+    double of_e = 0, n_e = 0;
+    for (const Entry& x : entries)
+      if (x.of_e) {
+        of_e += x.size + rows[static_cast<size_t>(x.row)] + columns[static_cast<size_t>(x.column)];
+        ++n_e;
+      }
+    if (n_e > 0) time = -of_e / n_e;
+  }
+  return std::exp2(time);
+}
+
 using Qr = Eigen::ColPivHouseholderQR<Eigen::MatrixXd>;
 
 // Number of pivots that count; the decision is noted.
@@ -51,12 +98,10 @@ PencilStructure reduce_pencil(const Eigen::MatrixXd& e, const Eigen::MatrixXd& a
                "square matrices of one size");
   PencilStructure out;
   const Eigen::Index n = e.rows();
-  // Time in a unit in which E and A are alike, then rows and columns.
-  const double e_size = e.norm(), a_size = a.norm();
-  const double time = e_size > 0 && a_size > 0 ? a_size / e_size : 1;
+  const double time = unit_of_time(e, a);
   Eigen::VectorXd rows, columns;
   equilibrate((time * e).cwiseAbs().cwiseMax(a.cwiseAbs()), rows, columns);
-  out.E = rows.asDiagonal() * e * columns.asDiagonal();
+  out.E = rows.asDiagonal() * (time * e) * columns.asDiagonal();
   out.A = rows.asDiagonal() * a * columns.asDiagonal();
   if (b.cols() > 0)
     out.B = rows.asDiagonal() * b;
@@ -87,6 +132,7 @@ PencilStructure reduce_pencil(const Eigen::MatrixXd& e, const Eigen::MatrixXd& a
     out.N = (out.N * null).eval();
     ++out.index;
   }
+  out.E /= time;
   out.regular = true;
   return out;
 }

@@ -43,13 +43,16 @@ bool eliminate_rows(Eigen::Index rows, double* a, double* b, Eigen::Index column
       for (Eigen::Index k = 0; k < columns; ++k) std::swap(b[k * n + j], b[k * n + pivot]);
     }
     const double inverse = 1 / a[j * n + j];
-    for (Eigen::Index i = j + 1; i < n; ++i) {
-      const double s = a[j * n + i] * inverse;
-      a[j * n + i] = s;
-      for (Eigen::Index k = j + 1; k < n; ++k) a[k * n + i] -= s * a[k * n + j];
-    }
-    for (Eigen::Index k = 0; k < columns; ++k)
-      for (Eigen::Index i = j + 1; i < n; ++i) b[k * n + i] -= a[j * n + i] * b[k * n + j];
+    // Column by column: entries of a column lie side by side.
+    double* const factor = a + j * n;
+    for (Eigen::Index i = j + 1; i < n; ++i) factor[i] *= inverse;
+    const auto subtract_from = [&](double* column) {
+      const double f = column[j];
+      for (Eigen::Index i = j + 1; i < n; ++i) column[i] -= factor[i] * f;
+    };
+    for (Eigen::Index k = j + 1; k < n; ++k)
+      if (a[k * n + j] != 0) subtract_from(a + k * n);
+    for (Eigen::Index k = 0; k < columns; ++k) subtract_from(b + k * n);
   }
   for (Eigen::Index j = n - 1; j >= 0; --j) {
     const double inverse = 1 / a[j * n + j];

@@ -40,13 +40,14 @@ Report report_of_ema(const Ema& e, const std::string& title) {
 
   TablePanel table;
   table.title = "Modes";
-  table.columns = {{"mode", ""},       {"frequency", "Hz"}, {"deviation", "Hz"}, {"damping", "%"},
-                   {"deviation", "%"}, {"MPC", ""},         {"MPD", "deg"},      {"orders", ""}};
+  table.columns = {{"mode", ""},     {"frequency", "Hz"},  {"deviation", "Hz"},
+                   {"damping", "%"}, {"deviation", "%"},   {"MPC", ""},
+                   {"MPD", "deg"},   {"expected MAC", ""}, {"orders", ""}};
   for (size_t k = 0; k < e.modes.size(); ++k) {
     const EmaMode& m = e.modes[k];
     table.rows.push_back({static_cast<double>(k + 1), m.frequency_hz, m.frequency_sigma,
                           100 * m.damping, 100 * m.damping_sigma, m.mpc, m.mpd / kDegree,
-                          static_cast<double>(m.orders)});
+                          m.assurance, static_cast<double>(m.orders)});
   }
   report.panels.emplace_back(std::move(table));
 

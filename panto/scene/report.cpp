@@ -123,6 +123,10 @@ Json of(const Scene& s) {
   });
   list("sensors", s.sensors, [](const DrawnSensor& x) { return named(x.name, x.type, x.at); });
   list("points", s.points, [](const NamedPoint& x) { return named(x.name, {}, x.at); });
+  if (!s.paths.empty())
+    list("paths", s.paths, [](const DrawnPath& x) {
+      return Json{{"name", x.name}, {"points", x.points}};
+    });
   return j;
 }
 

@@ -80,6 +80,13 @@ struct NamedPoint {
   Place at;
 };
 
+// A line in the world that does not move: where something shall go.
+struct DrawnPath {
+  std::string name;
+  std::vector<Vec3> points;
+};
+inline constexpr size_t kMostPathPoints = 500;
+
 struct Scene {
   bool planar = true;
   Vec3 gravity{}, up{0, 1, 0};
@@ -92,6 +99,7 @@ struct Scene {
   std::vector<DrawnForce> forces;
   std::vector<DrawnSensor> sensors;
   std::vector<NamedPoint> points;
+  std::vector<DrawnPath> paths;
 };
 
 // How the bodies of a scene move: frame after frame and body after body x y angle (planar) or x y z qw qx qy qz, then node after node the

@@ -32,6 +32,10 @@ constexpr double kLeastShare = 0.01;
 constexpr Index kLinesPerOrder = 8;
 constexpr int kLeastOrder = 8, kSearches = 3;
 constexpr double kExplained = 1e-20;  // of the energy: round-off
+// A shape is certain (EMA-15) where its scatter lets expect a MAC of this with the true one: the errors of one test may be twice as large and stay below 0.01.
+constexpr double kCertain = 0.995;
+// Where the search for a pole outside begins: this share of the band beyond its ends.
+constexpr double kBeyond = 0.1, kBeyondDamping = 0.02;
 
 double frequency(Complex s) { return std::abs(s) / (2 * std::numbers::pi); }
 double damping_ratio(Complex s) { return -s.real() / std::abs(s); }
@@ -189,6 +193,7 @@ struct Cluster {
   Complex s;
   VectorXcd participation;  // of the references; in a chosen one: of all excitations
   bool later = false;       // found in what others left
+  bool outside = false;     // stands for modes beyond an end of the band
 };
 
 double median(std::vector<double> values) {
@@ -303,12 +308,12 @@ std::vector<Cluster> search_narrow(const Grid& g, const EmaOptions& o, double wi
   return out;
 }
 
-// Half a dozen bandwidths apart, the residues of two modes are told apart by the lines alone.
+// Further apart than a half-width, the residues of two modes are told apart by the lines alone.
 std::vector<bool> close_poles(const VectorXcd& poles) {
   std::vector<bool> close(static_cast<size_t>(poles.size()), false);
   for (Index i = 0; i < poles.size(); ++i)
     for (Index j = 0; j < i; ++j)
-      if (std::abs(poles(i) - poles(j)) < 2 * std::max(-poles(i).real(), -poles(j).real()))
+      if (std::abs(poles(i) - poles(j)) < std::max(-poles(i).real(), -poles(j).real()))
         close[static_cast<size_t>(i)] = close[static_cast<size_t>(j)] = true;
   return close;
 }
@@ -396,12 +401,12 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
         const auto i = static_cast<Index>(k);
         double standing =
             refined.significance(i) / (chosen[k].later ? kLeastLater : kLeastSignificance);
-        if (chosen[k].later) standing = std::min(standing, refined.share(i) / kLeastShare);
-        // A pole that went to a mode outside the band, or became as wide as the band's ends, is no mode of this band.
+        if (!chosen[k].outside) standing = std::min(standing, refined.share(i) / kLeastShare);
+        // A pole that went to a mode outside the band, or became as wide as the band's ends, is no mode of this band; one that was set outside stays there.
         const Complex pole = refined.poles(i);
-        if (frequency(pole) < g.frequency_hz(0) ||
-            frequency(pole) > g.frequency_hz(g.frequency_hz.size() - 1) ||
-            damping_ratio(pole) > o.max_damping)
+        const bool outside = frequency(pole) < g.frequency_hz(0) ||
+                             frequency(pole) > g.frequency_hz(g.frequency_hz.size() - 1);
+        if (outside != chosen[k].outside || (!outside && damping_ratio(pole) > o.max_damping))
           standing = 0;
         if (standing < least) {
           least = standing;
@@ -415,7 +420,7 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
   const auto nearest = [&](const std::vector<Cluster>& clusters, double f) {
     const Cluster* best = nullptr;
     for (const Cluster& cluster : clusters)
-      if (std::abs(frequency(cluster.s) - f) <= 2 * o.frequency_tolerance * f &&
+      if (!cluster.outside && std::abs(frequency(cluster.s) - f) <= 2 * o.frequency_tolerance * f &&
           (best == nullptr || cluster.members.size() > best->members.size()))
         best = &cluster;
     return best;
@@ -424,10 +429,26 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
   const bool enough = !o.select_hz.empty() &&
                       std::all_of(o.select_hz.begin(), o.select_hz.end(),
                                   [&](double f) { return nearest(all.clusters, f) != nullptr; });
+  const auto explained = [&] {
+    return refined.rest.squaredNorm() <= kExplained * g.h.squaredNorm();
+  };
   if (!enough && !chosen.empty()) {
     settle();
+    if (!explained()) {
+      // Modes beyond the ends: a pole at each, which stays where it explains more than residual terms (EMA-14).
+      const double first = g.frequency_hz(0), last = g.frequency_hz(g.frequency_hz.size() - 1);
+      for (const double f : {first - kBeyond * (last - first), last + kBeyond * (last - first)}) {
+        if (!(f > 0)) continue;
+        Cluster beyond;
+        beyond.s = 2 * std::numbers::pi * f * Complex(-kBeyondDamping, 1);
+        beyond.participation = VectorXcd::Zero(static_cast<Index>(g.excitations.size()));
+        beyond.later = beyond.outside = true;
+        chosen.push_back(std::move(beyond));
+      }
+      settle();
+    }
     for (int turn = 0; turn < kSearches && report(0.7 + 0.05 * turn); ++turn) {
-      if (refined.rest.squaredNorm() <= kExplained * g.h.squaredNorm()) break;
+      if (explained()) break;
       Grid left = g;
       left.h = refined.rest;
       const std::vector<Cluster> before = chosen;
@@ -447,7 +468,8 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
       break;
     }
   }
-  if (o.select_hz.empty() && chosen.empty())
+  if (o.select_hz.empty() && std::all_of(chosen.begin(), chosen.end(),
+                                         [](const Cluster& cluster) { return cluster.outside; }))
     d.error(960, {},
             fmt::format("no pole is stable over {} orders: raise the order, narrow the band, or "
                         "select poles of the diagram by their frequencies",
@@ -470,26 +492,34 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
 
   const auto responses = static_cast<int>(g.responses.size()),
              excitations = static_cast<int>(g.excitations.size());
-  const Index n = refined.poles.size();
+  std::vector<Index> inside, beyond;
+  for (Index k = 0; k < refined.poles.size(); ++k)
+    (chosen[static_cast<size_t>(k)].outside ? beyond : inside).push_back(k);
+  const VectorXcd poles = refined.poles(inside), outside = refined.poles(beyond);
+  const auto n = poles.size();
   MatrixXcd given = MatrixXcd::Zero(excitations, n);
-  std::vector<bool> close = close_poles(refined.poles);
+  std::vector<bool> close = close_poles(poles);
   for (Index k = 0; k < n; ++k)
     if (c.of_excitations)
-      given.col(k) = chosen[static_cast<size_t>(k)].participation;
+      given.col(k) = chosen[static_cast<size_t>(inside[static_cast<size_t>(k)])].participation;
     else
       close[static_cast<size_t>(k)] = false;
-  const ShapeFit fit = fit_shapes(model, g.h, responses, excitations, refined.poles, close, given);
+  const ShapeFit fit = fit_shapes(model, g.h, responses, excitations, poles, close, given, outside);
   for (Index k = 0; k < n; ++k) {
+    const Index i = inside[static_cast<size_t>(k)];
     EmaMode m;
-    m.frequency_hz = frequency(refined.poles(k));
-    m.damping = damping_ratio(refined.poles(k));
-    m.frequency_sigma = refined.frequency_sigma_hz(k);
-    m.damping_sigma = refined.damping_sigma(k);
+    m.frequency_hz = frequency(poles(k));
+    m.damping = damping_ratio(poles(k));
+    m.frequency_sigma = refined.frequency_sigma_hz(i);
+    m.damping_sigma = refined.damping_sigma(i);
     m.shape = fit.shapes.col(k);
     m.shape_sigma = fit.sigma.col(k);
     m.participation = fit.participation.col(k);
-    m.orders = static_cast<int>(chosen[static_cast<size_t>(k)].members.size());
-    m.significance = refined.significance(k);
+    m.orders = static_cast<int>(chosen[static_cast<size_t>(i)].members.size());
+    m.significance = refined.significance(i);
+    m.share = refined.share(i);
+    m.assurance = 1 - 2 * m.shape_sigma.squaredNorm() / std::max(m.shape.squaredNorm(), 1e-300);
+    m.assurance = std::max(0.0, m.assurance);
     normalise(m);
     describe_complexity(m);
     out.modes.push_back(std::move(m));
@@ -517,6 +547,16 @@ Result<Ema> ema(const FrequencyData& data, const EmaOptions& o) {
               fmt::format("{} of {} responses are explained badly by the modes that were found "
                           "(correlation below 0.8): look for missing modes, noise, or bad sensors",
                           bad, out.correlation.size()));
+  std::string uncertain;
+  for (const EmaMode& m : out.modes)
+    if (m.assurance < kCertain)
+      uncertain += fmt::format("{}{:.5g} Hz (a MAC of {:.3f} with the true one is to be expected)",
+                               uncertain.empty() ? "" : ", ", m.frequency_hz, m.assurance);
+  if (!uncertain.empty())
+    d.warning(966, {},
+              fmt::format("shapes that scatter hides: {}; the points hardly move in such a mode, "
+                          "or another one is close: measure at other points, or average more",
+                          uncertain));
   report(1);
   return {std::move(out), d};
 }

@@ -18,7 +18,7 @@ namespace {
 
 int beam_of(const Model& model, int body) {
   for (size_t i = 0; i < model.beams.size(); ++i)
-    if (model.beams[i].body == body && !model.beams[i].ancf()) return static_cast<int>(i);
+    if (model.beams[i].body == body) return static_cast<int>(i);
   return -1;
 }
 
@@ -66,17 +66,71 @@ std::pair<double, double> place_on(const Workspace& workspace, const Frame& f) {
   return {workspace.number(f.position[0]), workspace.number(f.position[1])};
 }
 
+// The element of a beam at x: its nodes, length and the place between them, 0 to 1.
+template <class Node>
+struct Span {
+  const Node &from, &to;
+  double length, xi;
+};
+template <class Node>
+Span<Node> span_at(const Workspace& workspace, const std::vector<Node>& nodes, const Beam& beam,
+                   double x) {
+  int a = beam.first_node;
+  while (a + 2 < beam.first_node + beam.nodes &&
+         x > workspace.number(nodes[static_cast<size_t>(a + 1)].x))
+    ++a;
+  const Node &from = nodes[static_cast<size_t>(a)], &to = nodes[static_cast<size_t>(a + 1)];
+  const double length = workspace.number(to.x) - workspace.number(from.x);
+  return {from, to, length, std::clamp((x - workspace.number(from.x)) / length, 0.0, 1.0)};
+}
+
+// Place of a point of a beam with large deformations, whose undeformed link stays (ANCF-1): 3 rows of the ground. Off the axis a section with shear follows its
+// gradient, another one stays normal to the axis.
+Eigen::MatrixXd large_rows(Workspace& workspace, View q, const Beam& beam, double x, double y) {
+  const Model& model = workspace.model();
+  const auto [from, to, length, xi] = span_at(workspace, model.ancf_nodes, beam, x);
+  const auto h = hermite(length, xi), slope = hermite_slope(length, xi);
+  const bool shear = beam.kind == BeamKind::kAncfShear;
+  const LinkAxes e = axes_of(workspace, q, beam.body);
+  // Of r and of ∂r/∂x, in the axes of the undeformed beam.
+  Eigen::MatrixXd place = Eigen::MatrixXd::Zero(2, model.nv), along = place;
+  Eigen::Vector2d tangent(1, 0);
+  for (int end = 0; end < 2; ++end) {
+    const AncfNode& n = end == 0 ? from : to;
+    const auto first = static_cast<size_t>(2 * end);
+    for (int k = 0; k < 2; ++k) {
+      const auto add = [&](int dof, double to_place, double to_tangent) {
+        if (dof < 0) return;
+        place(k, dof) += to_place;
+        along(k, dof) += to_tangent;
+        tangent(k) += to_tangent * q[static_cast<size_t>(workspace.coordinate_of(dof))];
+      };
+      const auto axis = static_cast<size_t>(k);
+      add(n.place[axis], h[first], slope[first]);
+      add(n.axis[axis], h[first + 1], slope[first + 1]);
+      if (shear && n.section[axis] >= 0) place(k, n.section[axis]) += y * (end == 0 ? 1 - xi : xi);
+    }
+  }
+  const double stretch = tangent.norm();
+  Eigen::MatrixXd rows(3, model.nv);
+  for (Eigen::Index dof = 0; dof < model.nv; ++dof) {
+    double x_part = place(0, dof), y_part = place(1, dof);
+    if (!shear && y != 0) {
+      // The unit normal turns with the tangent: it moves back along it.
+      const double turn =
+          (tangent(0) * along(1, dof) - tangent(1) * along(0, dof)) / (stretch * stretch * stretch);
+      x_part -= y * turn * tangent(0);
+      y_part -= y * turn * tangent(1);
+    }
+    for (Eigen::Index i = 0; i < 3; ++i) rows(i, dof) = e.along(i) * x_part + e.across(i) * y_part;
+  }
+  return rows;
+}
+
 // Elastic displacement of a point of a beam: 3 rows of the ground.
 Eigen::MatrixXd elastic_rows(Workspace& workspace, View q, const Beam& beam, double x, double y) {
   const Model& model = workspace.model();
-  int a = beam.first_node;
-  while (a + 2 < beam.first_node + beam.nodes &&
-         x > workspace.number(model.nodes[static_cast<size_t>(a + 1)].x))
-    ++a;
-  const BeamNode &from = model.nodes[static_cast<size_t>(a)],
-                 &to = model.nodes[static_cast<size_t>(a + 1)];
-  const double length = workspace.number(to.x) - workspace.number(from.x);
-  const double xi = std::clamp((x - workspace.number(from.x)) / length, 0.0, 1.0);
+  const auto [from, to, length, xi] = span_at(workspace, model.nodes, beam, x);
   const auto h = hermite(length, xi), slope = hermite_slope(length, xi);
   const LinkAxes e = axes_of(workspace, q, beam.body);
   Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(3, model.nv);
@@ -191,7 +245,8 @@ Eigen::MatrixXd point_rows(Workspace& workspace, View q, const Eigen::MatrixXd& 
       const int beam = f.node < 0 ? beam_of(model, f.body) : -1;
       if (beam >= 0) {
         const auto [x, y] = place_on(workspace, f);
-        full += elastic_rows(workspace, q, model.beams[static_cast<size_t>(beam)], x, y);
+        const Beam& b = model.beams[static_cast<size_t>(beam)];
+        full += b.ancf() ? large_rows(workspace, q, b, x, y) : elastic_rows(workspace, q, b, x, y);
       }
       at = known.emplace(points[i].frame, full * r).first;
     }

@@ -230,73 +230,116 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
   return out;
 }
 
+namespace {
+
+// Of residues ψ lᵀ one factor is known: the other one by least squares, and the diagonal of its inverse normal matrix.
+struct Factor {
+  MatrixXcd values;  // points x modes
+  VectorXd inverse_diagonal;
+  double gain = 0;  // what the fit takes off the squared error
+};
+
+// `products` and `moments`: of the columns (Re R, Im R) of all modes with each other and with the pairs; `pair(sought, known)`: column of the pair.
+template <class Pair>
+Factor other_factor(const MatrixXd& products, const MatrixXd& moments, const MatrixXcd& known,
+                    Index points, const Pair& pair) {
+  const Index n = known.cols();
+  MatrixXd gram(2 * n, 2 * n), moment = MatrixXd::Zero(2 * n, points);
+  // (Re R, Im R) = W (Re ψ, Im ψ), W = [Re l, -Im l; Im l, Re l].
+  const auto weight = [&](Index k, Index e) {
+    const Complex l = known(e, k);
+    return (Eigen::Matrix2d() << l.real(), -l.imag(), l.imag(), l.real()).finished();
+  };
+  for (Index k = 0; k < n; ++k) {
+    for (Index l = 0; l < n; ++l) {
+      const Eigen::Matrix2d g = products.block<2, 2>(2 * k, 2 * l);
+      Eigen::Matrix2d sum = Eigen::Matrix2d::Zero();
+      for (Index e = 0; e < known.rows(); ++e) sum += weight(k, e).transpose() * g * weight(l, e);
+      gram.block<2, 2>(2 * k, 2 * l) = sum;
+    }
+    for (Index e = 0; e < known.rows(); ++e) {
+      const Eigen::Matrix2d w = weight(k, e).transpose();
+      for (Index r = 0; r < points; ++r)
+        moment.block<2, 1>(2 * k, r) += w * moments.block<2, 1>(2 * k, pair(r, e));
+    }
+  }
+  const VectorXd scale = gram.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+  const Eigen::LDLT<MatrixXd> ldlt(scale.asDiagonal() * gram * scale.asDiagonal());
+  const MatrixXd unknowns = scale.asDiagonal() * MatrixXd(ldlt.solve(scale.asDiagonal() * moment));
+  Factor out;
+  out.inverse_diagonal =
+      (scale.asDiagonal() * MatrixXd(ldlt.solve(MatrixXd::Identity(2 * n, 2 * n))) *
+       scale.asDiagonal())
+          .diagonal();
+  out.gain = unknowns.cwiseProduct(moment).sum();
+  out.values.resize(points, n);
+  for (Index k = 0; k < n; ++k)
+    for (Index r = 0; r < points; ++r)
+      out.values(r, k) = Complex(unknowns(2 * k, r), unknowns(2 * k + 1, r));
+  return out;
+}
+
+constexpr int kAlternations = 200;
+constexpr double kSettled = 1e-12;  // of the energy that the modes explain, per alternation
+
+}  // namespace
+
 ShapeFit fit_shapes(const PoleResidueModel& model, const MatrixXcd& h, int responses,
                     int excitations, const VectorXcd& poles, const std::vector<bool>& close,
-                    const MatrixXcd& given) {
-  const Index n = poles.size();
-  const MatrixXd phi = model.basis(poles), y = PoleResidueModel::stacked(h);
+                    const MatrixXcd& given, const VectorXcd& outside) {
+  const Index n = poles.size(), others = 2 * outside.size() + 2;
+  VectorXcd all(n + outside.size());
+  all << poles, outside;
+  const MatrixXd phi = model.basis(all), y = PoleResidueModel::stacked(h);
   ShapeFit out;
   out.participation = MatrixXcd::Zero(excitations, n);
   const MatrixXd free = Projection(phi).solve(y);
+  const auto pair = [&](Index r, Index e) { return e * responses + r; };
   for (Index k = 0; k < n; ++k) {
     if (close[static_cast<size_t>(k)]) {
       out.participation.col(k) = given.col(k);
       continue;
     }
     MatrixXcd residue(responses, excitations);
-    for (int e = 0; e < excitations; ++e)
-      for (int r = 0; r < responses; ++r) {
-        const Index pair = Index{e} * responses + r;
-        residue(r, e) = Complex(free(2 * k, pair), free(2 * k + 1, pair));
-      }
+    for (Index e = 0; e < excitations; ++e)
+      for (Index r = 0; r < responses; ++r)
+        residue(r, e) = Complex(free(2 * k, pair(r, e)), free(2 * k + 1, pair(r, e)));
     const Eigen::BDCSVD<MatrixXcd> svd(residue, Eigen::ComputeThinU | Eigen::ComputeThinV);
     out.participation.col(k) = svd.matrixV().col(0).conjugate();
   }
-  // Residual terms are free for every pair: they are projected out, which leaves the unknowns Re ψ, Im ψ of each response.
-  const Projection residual(phi.rightCols(2));
+  // Residual terms and poles outside are free for every pair: they are projected out, which leaves the unknowns Re ψ, Im ψ of each response.
+  const Projection residual(phi.rightCols(others));
   const MatrixXd modes = residual.without(phi.leftCols(2 * n));
   const MatrixXd products = modes.transpose() * modes, moments = modes.transpose() * y;
-  const MatrixXd re = out.participation.real(), im = out.participation.imag();
-  // Coefficient of column i of mode k (Re R, Im R) by unknown c (Re ψ, Im ψ), per excitation.
-  const auto weight = [&](Index k, int c, int i) -> VectorXd {
-    if (c == 0) return i == 0 ? re.col(k) : im.col(k);
-    return i == 0 ? VectorXd(-im.col(k)) : VectorXd(re.col(k));
+  const auto shapes_of = [&](const MatrixXcd& participation) {
+    return other_factor(products, moments, participation, responses, pair);
   };
-  MatrixXd gram = MatrixXd::Zero(2 * n, 2 * n), moment = MatrixXd::Zero(2 * n, responses);
-  for (Index k = 0; k < n; ++k)
-    for (int c = 0; c < 2; ++c)
-      for (int i = 0; i < 2; ++i) {
-        const VectorXd w = weight(k, c, i);
-        for (Index l = 0; l < n; ++l)
-          for (int d = 0; d < 2; ++d)
-            for (int j = 0; j < 2; ++j)
-              gram(2 * k + c, 2 * l + d) += products(2 * k + i, 2 * l + j) * w.dot(weight(l, d, j));
-        for (int r = 0; r < responses; ++r)
-          for (int e = 0; e < excitations; ++e)
-            moment(2 * k + c, r) += w(e) * moments(2 * k + i, Index{e} * responses + r);
-      }
-  const VectorXd scale = gram.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
-  const Eigen::LDLT<MatrixXd> ldlt(scale.asDiagonal() * gram * scale.asDiagonal());
-  const MatrixXd unknowns = scale.asDiagonal() * MatrixXd(ldlt.solve(scale.asDiagonal() * moment));
-  const VectorXd inverse_diagonal =
-      (scale.asDiagonal() * MatrixXd(ldlt.solve(MatrixXd::Identity(2 * n, 2 * n))) *
-       scale.asDiagonal())
-          .diagonal();
+  Factor shapes = shapes_of(out.participation);
+  for (int turn = 0; turn < kAlternations; ++turn) {
+    MatrixXcd participation =
+        other_factor(products, moments, shapes.values, excitations, [&](Index e, Index r) {
+          return pair(r, e);
+        }).values;
+    participation.colwise().normalize();
+    const Factor next = shapes_of(participation);
+    if (!(next.gain > shapes.gain)) break;
+    const bool settled = next.gain - shapes.gain <= kSettled * next.gain;
+    out.participation = participation;
+    shapes = next;
+    if (settled) break;
+  }
+  out.shapes = shapes.values;
   MatrixXd coefficients(2 * n, h.cols());
-  out.shapes.resize(responses, n);
   for (Index k = 0; k < n; ++k)
-    for (int r = 0; r < responses; ++r) {
-      const Complex psi(unknowns(2 * k, r), unknowns(2 * k + 1, r));
-      out.shapes(r, k) = psi;
-      for (int e = 0; e < excitations; ++e) {
-        const Complex residue = psi * out.participation(e, k);
-        coefficients(2 * k, Index{e} * responses + r) = residue.real();
-        coefficients(2 * k + 1, Index{e} * responses + r) = residue.imag();
+    for (Index r = 0; r < responses; ++r)
+      for (Index e = 0; e < excitations; ++e) {
+        const Complex residue = out.shapes(r, k) * out.participation(e, k);
+        coefficients(2 * k, pair(r, e)) = residue.real();
+        coefficients(2 * k + 1, pair(r, e)) = residue.imag();
       }
-    }
   const MatrixXd from_modes = phi.leftCols(2 * n) * coefficients;
   const MatrixXd rest = residual.solve(y - from_modes);
-  const MatrixXd synthesised = from_modes + phi.rightCols(2) * rest;
+  const MatrixXd synthesised = from_modes + phi.rightCols(others) * rest;
   out.synthesised = PoleResidueModel::unstacked(synthesised);
   out.upper.resize(responses, excitations);
   out.lower.resize(responses, excitations);
@@ -304,17 +347,18 @@ ShapeFit fit_shapes(const PoleResidueModel& model, const MatrixXcd& h, int respo
   for (int r = 0; r < responses; ++r) {
     double error = 0;
     for (int e = 0; e < excitations; ++e) {
-      const Index pair = Index{e} * responses + r;
-      out.upper(r, e) = rest(0, pair);
-      out.lower(r, e) = rest(1, pair);
-      error += (y.col(pair) - synthesised.col(pair)).squaredNorm();
+      const Index at = pair(r, e);
+      out.upper(r, e) = rest(others - 2, at);
+      out.lower(r, e) = rest(others - 1, at);
+      error += (y.col(at) - synthesised.col(at)).squaredNorm();
     }
-    const double freedom = std::max(1.0, static_cast<double>(y.rows() * excitations) -
-                                             2.0 * static_cast<double>(n) - 2.0 * excitations);
+    const double freedom =
+        std::max(1.0, static_cast<double>(y.rows() * excitations) - 2.0 * static_cast<double>(n) -
+                          static_cast<double>(others * excitations));
     for (Index k = 0; k < n; ++k)
-      out.sigma(r, k) =
-          std::sqrt(error / freedom *
-                    std::max(0.0, 0.5 * (inverse_diagonal(2 * k) + inverse_diagonal(2 * k + 1))));
+      out.sigma(r, k) = std::sqrt(error / freedom *
+                                  std::max(0.0, 0.5 * (shapes.inverse_diagonal(2 * k) +
+                                                       shapes.inverse_diagonal(2 * k + 1))));
   }
   return out;
 }

@@ -56,10 +56,11 @@ struct ShapeFit {
   Eigen::MatrixXd upper, lower;    // residual terms, responses x excitations
 };
 
-// Residues ψ_k l_kᵀ of rank one: the participations l_k are the first singular vectors of free residues; for modes marked in `close` they are given.
-// Then shapes ψ_k and residual terms by linear least squares (EMA-6). `h`: lines x pairs, column response + responses · excitation.
+// Residues ψ_k l_kᵀ of rank one: the participations l_k begin as first singular vectors of free residues, for modes marked in `close` as they are given. Then shapes,
+// participations, shapes … by linear least squares until the error stays (EMA-6). The poles of `outside` have free residues, as the residual terms.
+// `h`: lines x pairs, column response + responses · excitation.
 ShapeFit fit_shapes(const PoleResidueModel& model, const Eigen::MatrixXcd& h, int responses,
                     int excitations, const Eigen::VectorXcd& poles, const std::vector<bool>& close,
-                    const Eigen::MatrixXcd& given);
+                    const Eigen::MatrixXcd& given, const Eigen::VectorXcd& outside);
 
 }  // namespace panto

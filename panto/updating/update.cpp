@@ -32,6 +32,7 @@ Result<Updating> Updater::run() {
   if (!study_.simulate.empty() && !simulate()) return notes_;
   for (size_t k = 0; k < readings_.size(); ++k) check_modes(k);
   if (!notes_.ok()) return notes_;
+  for (size_t k = 0; k < readings_.size(); ++k) leave_unlike(k);
   out_.linear = engine_->affine() && all_shapes();
   Outcome found = by_method(*engine_, readings_, -1);
   if (!found.ok) return found.infeasible ? contradiction() : failed("at the values sought");
@@ -66,9 +67,13 @@ namespace panto {
 namespace {
 
 double mean_error(const std::vector<UpdatedMode>& modes, double (UpdatedMode::*error)() const) {
-  double sum = 0;
-  for (const UpdatedMode& m : modes) sum += std::abs((m.*error)());
-  return modes.empty() ? 0 : sum / static_cast<double>(modes.size());
+  double sum = 0, count = 0;
+  for (const UpdatedMode& m : modes) {
+    if (!(m.weight > 0)) continue;
+    sum += std::abs((m.*error)());
+    ++count;
+  }
+  return count > 0 ? sum / count : 0;
 }
 
 }  // namespace

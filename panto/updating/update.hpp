@@ -90,7 +90,7 @@ struct Updating {
   bool complete = true;
   Params params;  // the whole θ with the updated values
 
-  [[nodiscard]] double mean_error_before() const;  // of |frequency errors|
+  [[nodiscard]] double mean_error_before() const;  // of |frequency errors| of modes that count
   [[nodiscard]] double mean_error_after() const;
 };
 

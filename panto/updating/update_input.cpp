@@ -250,6 +250,15 @@ void Updater::check_modes(size_t k) {
                                mode + 1, n));
 }
 
+// A measured mode that resembles none of the model's (a mode of what is not modelled, two poles of one mode) does not count, unless the study tells its number or weight.
+void Updater::leave_unlike(size_t k) {
+  const UpdatePose& pose = study_.poses[k];
+  if (!pose.modes.empty() || !pose.weights.empty() || !study_.simulate.empty()) return;
+  const ModePairing pairing = engine_->pair(before_[k], readings_[k]);
+  for (size_t i = 0; i < pairing.mac.size(); ++i)
+    if (pairing.mac[i] < kUnlike) readings_[k].weights[i] = 0;
+}
+
 bool Updater::all_shapes() const {
   for (const PoseReadings& r : readings_)
     for (const Eigen::VectorXd& y : r.shapes)

@@ -9,9 +9,8 @@
 namespace panto::update_run {
 namespace {
 
-constexpr double kUnlike = 0.5;  // MAC below which a pair is doubtful
-constexpr double kPrior = 0.5;   // resolution below which the penalty tells more than the data
-constexpr double kPlay = 1e-3;   // [m], amplitude at which UPD-3 is compared
+constexpr double kPrior = 0.5;  // resolution below which the penalty tells more than the data
+constexpr double kPlay = 1e-3;  // [m], amplitude at which UPD-3 is compared
 
 // Names of the parameters that are to be kept.
 template <class Keep>
@@ -201,8 +200,11 @@ void Updater::warn(const Outcome& found) {
       } else if (m.mac_before < kUnlike) {
         notes_.warning(981, pose.loc,
                        fmt::format("pose \"{}\": the mode measured at {:.5g} Hz resembles none of "
-                                   "the model's; the best is at {:.5g} Hz, MAC {:.2f}",
-                                   pose.name, m.measured_hz, m.before_hz, m.mac_before));
+                                   "the model's; the best is at {:.5g} Hz, MAC {:.2f}{}",
+                                   pose.name, m.measured_hz, m.before_hz, m.mac_before,
+                                   m.weight > 0 ? ""
+                                                : "; it does not count (name its number in "
+                                                  "\"modes\" if it is that one)"));
       }
     }
     if (!crossing.empty())

@@ -14,6 +14,7 @@ namespace panto::update_run {
 
 inline constexpr double kTurn = 2 * std::numbers::pi;
 inline constexpr double kAtBound = 1e-9;  // of the range
+inline constexpr double kUnlike = 0.5;    // MAC below which a pair is doubtful
 
 struct StaticRow {
   std::string name;
@@ -60,6 +61,7 @@ class Updater {
   void add_static(const StaticTest& test);
   void add_constraints();
   void check_modes(size_t k);
+  void leave_unlike(size_t k);
   [[nodiscard]] bool all_shapes() const;
 
   // ---- the two methods: update_methods.cpp

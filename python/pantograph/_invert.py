@@ -47,6 +47,98 @@ class InverseCycle:
     over: int  #: of them longer than the step itself
 
 
+@dataclass(frozen=True)
+class TrackingError:
+    """Of a true output minus the desired one, over a run [SI]."""
+
+    rms: float
+    max: float  #: largest magnitude
+    final: float  #: at the end, with its sign
+
+
+@dataclass(frozen=True)
+class InputUse:
+    """What a controller asked of an actuator [SI]."""
+
+    rms: float
+    max: float  #: largest magnitude, inside the limits
+    saturated: float  #: share of the cycles in a limit
+    first_saturated: float | None  #: time of the first of them [s]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A number over draws, in the unit of what it is of [SI]."""
+
+    mean: float
+    deviation: float  #: standard
+    smallest: float
+    largest: float
+    p95: float  #: 95 % are below
+
+
+@dataclass(frozen=True, eq=False)
+class LoopRun:
+    """A feedback law on a plant, over time [SI], by name; ``plant`` is "nominal" or perturbed."""
+
+    feedback: str
+    plant: str
+    status: str  #: "ok", or why the loop ended early
+    failed_at: float | None  #: [s]
+    t: np.ndarray = field(repr=False)  #: [s]
+    outputs: dict[str, np.ndarray] = field(repr=False)  #: true ones
+    given: dict[str, np.ndarray] = field(repr=False)  #: by the controller, limits counted in
+    acting: dict[str, np.ndarray] = field(repr=False)  #: behind lag, with disturbances
+    q: dict[str, np.ndarray] = field(repr=False)  #: of the plant [m, rad]
+    v: dict[str, np.ndarray] = field(repr=False)  #: of the plant [m/s, rad/s]
+    seen: dict[str, np.ndarray] = field(repr=False)  #: coordinates as the controller has them
+    tracking: dict[str, TrackingError]
+    use: dict[str, InputUse]
+    cycle: tuple[float, float] = field(repr=False)  #: of controller and observer: mean, worst [s]
+
+
+@dataclass(frozen=True, eq=False)
+class LoopDraws:
+    """A feedback law on plants drawn at random; numbers over draws [SI]."""
+
+    feedback: str
+    draws: int
+    failed: int  #: left out of the statistics
+    rms: dict[str, Spread]  #: of tracking errors, by output
+    max: dict[str, Spread]
+    final: dict[str, Spread]  #: of magnitudes
+    input_rms: dict[str, Spread]  #: by actuator
+    input_max: dict[str, Spread]
+    saturated: dict[str, Spread]
+    max_by_draw: dict[str, np.ndarray] = field(repr=False)  #: nan: failed
+    drawn: dict[str, np.ndarray] = field(repr=False)  #: what was drawn: "factor m", "start x"
+
+
+@dataclass(frozen=True, eq=False)
+class FeedbackGains:
+    """Of a linear quadratic law: ``F[k]`` at ``t[k]``, inputs by coordinates and speeds [SI]."""
+
+    t: np.ndarray  #: [s]
+    F: list[np.ndarray] = field(repr=False)
+    poles: list[np.ndarray] = field(repr=False)  #: of the loop frozen there [1/s]
+
+
+@dataclass(frozen=True, eq=False)
+class Feedback:
+    """What feedback did [SI]; ``found.feedback["lqr", "nominal"]`` is one run."""
+
+    loops: list[LoopRun]
+    monte_carlo: list[LoopDraws]
+    gains: dict[str, FeedbackGains]
+    complete: bool  #: False: stopped by ``progress``
+
+    def __getitem__(self, key: tuple[str, str]) -> LoopRun:
+        for run in self.loops:
+            if (run.feedback, run.plant) == key:
+                return run
+        raise KeyError(key)
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Inversion:
     """Inputs that make outputs follow a path, over time [SI]; ``units`` by name.
@@ -71,6 +163,7 @@ class Inversion:
     not_converged: int  #: steps
     largest_residual: float  #: as scaled [1]
     cycle: InverseCycle
+    feedback: Feedback | None = None  #: of a study that asks for it
     warnings: list[Diagnostic] = field(default_factory=list)
     _core: _core.Inverted | None = None
 
@@ -83,8 +176,16 @@ class Inversion:
         return self.units[name]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes inputs, outputs and coordinates as the CSV of ``panto invert --csv``."""
+        """Writes the CSV of ``panto invert --csv``; HDF5 where the name ends with .h5."""
         self._core.write(os.fspath(path))
+
+    def view(self, path: str | os.PathLike[str]) -> str:
+        """Writes the report page: motion with the desired path, outputs, inputs, poles and zeros.
+
+        Returns where it is.
+        """
+        _core.write_text(os.fspath(path), self._core.html())
+        return os.fspath(path)
 
     def __repr__(self) -> str:
         what = f"{', '.join(self.inputs)} for {', '.join(self.desired)}"
@@ -136,6 +237,7 @@ def invert(
     set:      parameters of a model, as in ``load``; a study has its own
     progress: True: a line on standard error; or a function of the fraction done: False stops
 
+    A study with tables ``feedback`` has them tried, too: ``found.feedback``.
     What is given here stands over what a study says. ``ModelError`` where there is no stable
     inverse (E1031, E1032), ``NumericalError`` where a step fails.
 
@@ -153,7 +255,27 @@ def invert(
     warn(notes, stacklevel=2)
     found["analysis"] = InverseAnalysis(**found["analysis"])
     found["cycle"] = InverseCycle(*found["cycle"])
+    if found["feedback"] is not None:
+        found["feedback"] = _feedback(*found["feedback"])
     return Inversion(**found, warnings=notes, _core=inverted)
+
+
+def _feedback(loops: list[Any], draws: list[Any], gains: list[Any], complete: bool) -> Feedback:
+    def by_name(values: dict[str, Any], kind: Any) -> dict[str, Any]:
+        return {name: kind(**value) for name, value in values.items()}
+
+    for run in loops:
+        run["tracking"] = by_name(run["tracking"], TrackingError)
+        run["use"] = by_name(run["use"], InputUse)
+    for run in draws:
+        for key in ("rms", "max", "final", "input_rms", "input_max", "saturated"):
+            run[key] = by_name(run[key], Spread)
+    return Feedback(
+        [LoopRun(**run) for run in loops],
+        [LoopDraws(**run) for run in draws],
+        {name: FeedbackGains(t, list(f), list(poles)) for name, t, f, poles in gains},
+        complete,
+    )
 
 
 def analyse(

@@ -192,3 +192,74 @@ def test_it_can_be_watched_and_stopped():
     thread.start()
     thread.join()
     assert len(results) == 1
+
+
+def test_the_page_has_the_desired_path(tmp_path):
+    found = pg.invert("cable_robot_reduced", to=[11, -7], duration=10, smooth=4, verify=False)
+    page = found.view(tmp_path / "crane.html")
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    assert '"desired path of platform"' in text
+    assert "Poles and zeros" in text
+
+
+FEEDBACK = {
+    "model": "torsional_oscillator",
+    "set": {"n": 2},
+    "until": "8 s",
+    "path": {"to": [1], "duration": "3 s"},
+    "feedback": [{"law": "none"}, {"law": "lqr", "q": 10, "r": 1, "at": "path", "samples": 3}],
+    "limits": {"u": [-0.3, 0.3]},
+    "loop": {"lag": {"u": "10 ms"}},
+    "perturbed": [{"name": "stiff", "factor": {"k": 1.3}, "start": {"phi1": 0.2}}],
+    "monte_carlo": {"draws": 4, "seed": 3, "factor": {"k": 0.1}, "start": {"phi3": 0.1}},
+}
+
+
+def test_feedback_is_tried_on_the_model_on_other_plants_and_on_draws(tmp_path):
+    with pytest.warns(pg.ModelWarning, match="reaches its limit"):
+        found = pg.invert(FEEDBACK)
+    loops = found.feedback
+    assert [(r.feedback, r.plant) for r in loops.loops] == [
+        ("none", "nominal"),
+        ("none", "stiff"),
+        ("lqr", "nominal"),
+        ("lqr", "stiff"),
+    ]
+    open_loop, closed = loops["none", "stiff"], loops["lqr", "stiff"]
+    error = closed.outputs["z"] - found.desired["z"]
+    assert closed.tracking["z"].rms == pytest.approx(np.sqrt(np.mean(error**2)))
+    assert closed.tracking["z"].final == error[-1]
+    assert abs(closed.tracking["z"].final) < 0.1 * abs(open_loop.tracking["z"].final)
+    assert 0 < closed.use["u"].saturated < 0.5
+    assert np.abs(closed.given["u"]).max() <= 0.3
+    assert closed.use["u"].first_saturated == 0
+    gains = loops.gains["lqr"]
+    assert gains.F[0].shape == (1, 6) and len(gains.t) == 3
+    assert all(p.real.max() < 0 for p in gains.poles)
+    (free, law) = loops.monte_carlo
+    assert (law.feedback, law.draws, law.failed) == ("lqr", 4, 0)
+    assert law.max["z"].largest == law.max_by_draw["z"].max()
+    assert law.final["z"].mean < free.final["z"].mean
+    assert law.drawn["factor k"].shape == (4,)
+    with pytest.raises(KeyError):
+        loops["lqr", "soft"]
+    found.save(tmp_path / "loops.csv")
+    assert "lqr.stiff.z" in (tmp_path / "loops.csv").read_text().splitlines()[0]
+
+
+def test_draws_depend_on_the_seed_and_not_on_threads():
+    def largest(**changes):
+        study = {**FEEDBACK, "monte_carlo": {**FEEDBACK["monte_carlo"], **changes}}
+        with pytest.warns(pg.ModelWarning):
+            return pg.invert(study).feedback.monte_carlo[1].max_by_draw["z"]
+
+    one = largest(threads=1)
+    assert np.array_equal(one, largest(threads=2))
+    assert not np.array_equal(one, largest(seed=4))
+
+
+def test_unknown_parameters_of_a_plant_are_refused():
+    with pytest.raises(pg.ModelError) as caught:
+        pg.invert({**FEEDBACK, "perturbed": [{"factor": {"kk": 2}}]})
+    assert caught.value.items[0].id == 1057

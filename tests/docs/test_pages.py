@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 SCHEMA = json.loads((ROOT / "schemas/model.schema.json").read_text(encoding="utf-8"))
 ITEMS = docs_items.schema_items(SCHEMA)
-PREFIXES = "EOM|TREE|CHAN|LOOP|INT|ENE|ASM|EQU|SNG|INV|DRV|MEA|UNI|LIN|MOD|IDN|UPD|OBS|ELM|ERLS|ANCF|RED|RER|EMA|SRV|PEN"
+PREFIXES = "EOM|TREE|CHAN|LOOP|INT|ENE|ASM|EQU|SNG|INV|DRV|MEA|UNI|LIN|MOD|IDN|UPD|OBS|ELM|ERLS|ANCF|RED|RER|EMA|SRV|PEN|FB|RIC"
 
 
 def pages():

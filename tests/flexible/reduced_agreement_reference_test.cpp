@@ -1,10 +1,12 @@
 // The reduced manipulator beside the full one in the band of the kept modes, 0 to 180 Hz: frequency responses at the reference, and a motion over ±0.5 rad.
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <iostream>
 #include <numbers>
 
 #include "panto/integrate/simulate.hpp"
@@ -57,6 +59,17 @@ class Response {
     return y;
   }
 
+  // Undamped [Hz], ascending.
+  [[nodiscard]] std::vector<double> frequencies() const {
+    const Eigen::MatrixXd k = 0.5 * (k_ + k_.transpose()), m = 0.5 * (m_ + m_.transpose());
+    const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(k, m,
+                                                                           Eigen::EigenvaluesOnly);
+    std::vector<double> out;
+    for (const double e : solver.eigenvalues())
+      out.push_back(std::sqrt(std::max(0.0, e)) / (2 * std::numbers::pi));
+    return out;
+  }
+
  private:
   const Model& model_;
   Eigen::MatrixXd r_, k_, c_, m_, b_;
@@ -73,22 +86,89 @@ Eigen::VectorXd pose(ReducedCase& c, double q1, double q2) {
   return q;
 }
 
-TEST(ReducedAgreement, FrequencyResponsesAgreeUpTo180HertzAtTheReference) {
-  ReducedCase c("manipulator");
-  const Eigen::VectorXd q = pose(c, 0, 0);
+// The measure, chosen before the comparison: of each acceleration, by the motor that moves it most, the correlation of both responses over the band
+// (FRAC) and the frequencies of the six elastic modes in it. Pointwise differences beside a resonance tell of the frequencies alone: a mode that is off by
+// a share e and damped by ζ differs there by e / ζ of its peak.
+struct Agreement {
+  double frac = 1;       // least
+  double pointwise = 0;  // RMS of the difference over the RMS of the response, largest
+  double frequency = 0;  // largest error, share
+};
+std::vector<double> frequencies(const Model& model, Workspace& ws, const Eigen::VectorXd& q) {
+  const Response r(model, ws, q);
+  std::vector<double> out = r.frequencies();
+  out.erase(out.begin(), out.begin() + 3);  // the motions of the links
+  out.resize(6);
+  return out;
+}
+Agreement agreement(ReducedCase& c, const Eigen::VectorXd& q) {
   const Response full(*c.full, *c.full_ws, c.full_q(q)), reduced(*c.model, *c.ws, q);
-  Eigen::MatrixXd error = Eigen::MatrixXd::Zero(9, 3), size = error;
+  Eigen::MatrixXd error = Eigen::MatrixXd::Zero(9, 3), size = error, other = error;
+  Eigen::MatrixXcd product = Eigen::MatrixXcd::Zero(9, 3);
   for (double hz = 1; hz <= 180; hz += 1) {
     const Eigen::MatrixXcd f = full.at(hz), g = reduced.at(hz);
     error += (f - g).cwiseAbs2();
     size += f.cwiseAbs2();
+    other += g.cwiseAbs2();
+    product += f.conjugate().cwiseProduct(g);
   }
-  double worst = 0;
-  for (Eigen::Index i = 0; i < error.rows(); ++i)
-    worst = std::max(worst, std::sqrt(error.row(i).maxCoeff() / size.row(i).maxCoeff()));
-  RecordProperty("reference", std::to_string(worst));
-  // Share of the RMS over the band of an acceleration's largest response to a motor. The mode at 155 Hz is 1 % off and damped by 4 %: a quarter of its peak.
-  EXPECT_LT(worst, 0.25) << worst;
+  Agreement out;
+  for (Eigen::Index i = 0; i < error.rows(); ++i) {
+    Eigen::Index motor = 0;
+    size.row(i).maxCoeff(&motor);
+    out.frac =
+        std::min(out.frac, std::norm(product(i, motor)) / (size(i, motor) * other(i, motor)));
+    out.pointwise = std::max(out.pointwise, std::sqrt(error(i, motor) / size(i, motor)));
+  }
+  const auto f = frequencies(*c.full, *c.full_ws, c.full_q(q)), g = frequencies(*c.model, *c.ws, q);
+  for (size_t i = 0; i < f.size(); ++i)
+    out.frequency = std::max(out.frequency, std::abs(g[i] / f[i] - 1));
+  return out;
+}
+void record(const std::string& name, const Agreement& a) {
+  const std::string text = "FRAC " + std::to_string(a.frac) + ", pointwise " +
+                           std::to_string(a.pointwise) + ", frequency " +
+                           std::to_string(a.frequency);
+  testing::Test::RecordProperty(name, text);
+  std::cout << name << ": " << text << "\n";
+}
+
+TEST(ReducedAgreement, FrequencyResponsesAgreeUpTo180HertzAtTheReference) {
+  ReducedCase c("manipulator");
+  const Agreement a = agreement(c, pose(c, 0, 0));
+  record("reference", a);
+  EXPECT_GT(a.frac, 0.99);
+  EXPECT_LT(a.frequency,
+            0.015);  // criterion of the thesis' reduction at q*; 1.03 % with these four modes
+  // The mode at 155 Hz is 1 % off and damped by 4 %: a quarter of its peak.
+  EXPECT_LT(a.pointwise, 0.25);
+}
+
+TEST(ReducedAgreement, FrequencyResponsesAgreeOverHalfARadian) {
+  Agreement kept, anew;
+  for (const double q1 : {-0.5, 0.5})
+    for (const double q2 : {-0.5, 0.5}) {
+      ReducedCase c("manipulator");
+      Eigen::VectorXd q = pose(c, q1, q2), v = Eigen::VectorXd::Zero(c.model->nv);
+      const auto worse = [](Agreement& all, const Agreement& one) {
+        all.frac = std::min(all.frac, one.frac);
+        all.pointwise = std::max(all.pointwise, one.pointwise);
+        all.frequency = std::max(all.frequency, one.frequency);
+      };
+      const Agreement here = agreement(c, q);
+      record("kept modes at " + std::to_string(q1) + ", " + std::to_string(q2), here);
+      worse(kept, here);
+      double jump = 0;
+      ASSERT_TRUE(c.ws->renew_reduction(view(q), view(v), jump));
+      const Agreement there = agreement(c, q);
+      record("modes of there at " + std::to_string(q1) + ", " + std::to_string(q2), there);
+      worse(anew, there);
+    }
+  // Criterion of the thesis' reduction within half a radian.
+  EXPECT_LT(kept.frequency, 0.05);
+  // With modes of there it is that of the reference.
+  EXPECT_LT(anew.frequency, 0.015);
+  EXPECT_GT(anew.frac, 0.99);
 }
 
 TEST(ReducedAgreement, MotionsOverHalfARadianAgree) {

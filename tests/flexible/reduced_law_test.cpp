@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "tests/flexible/reduced_case.hpp"
 
@@ -72,6 +73,56 @@ TEST_P(ReducedMechanism, HasTheEnergyOfTheFullOne) {
   EXPECT_NEAR(reduced.kinetic, full.kinetic, 1e-11 * full.kinetic);  // round-off
   EXPECT_NEAR(reduced.potential, full.potential,
               1e-9 * full.potential);  // stiff axial terms cancel
+}
+
+// Forward dynamics takes the links as floating frames (RER-9); the residual does not.
+TEST_P(ReducedMechanism, AcceleratesSoThatNothingOfTheResidualIsLeft) {
+  ReducedCase c(GetParam());
+  for (unsigned seed = 1; seed < 4; ++seed) {
+    test::ReducedPoint p = c.point(seed);
+    const auto nv = static_cast<size_t>(c.model->nv);
+    // The last one with modes that have been computed anew.
+    double jump = 0;
+    if (seed == 3) {
+      ASSERT_TRUE(c.ws->renew_reduction(test::view(p.q), test::view(p.v), jump));
+    }
+    Eigen::VectorXd u = Eigen::VectorXd::LinSpaced(c.model->nu(), 1, 2), rate = 0 * u,
+                    lambda(c.model->n_rows()),
+                    added = Eigen::VectorXd::LinSpaced(c.model->nv, -1, 2);
+    c.ws->choose_partition(0, test::view(p.q));
+    ASSERT_EQ(c.ws->close_positions(0, test::view(p.q)), Status::kOk);
+    ASSERT_EQ(c.ws->close_velocities(0, test::view(u), test::view(p.v)), Status::kOk);
+    c.ws->set_added_forces(test::view(added));
+    Residual at_rest, moving;
+    Point x;
+    x.q = test::view(std::as_const(p.q));
+    x.v = test::view(std::as_const(p.v));
+    x.u = test::view(std::as_const(u));
+    x.u_rate = test::view(std::as_const(rate));
+    const std::vector<double> zero(nv, 0.0);
+    x.a = zero;
+    c.ws->residual(x, false, at_rest);
+    // Twice: with factors to make, and with those of the pose.
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      ASSERT_EQ(
+          c.ws->accelerations(0, test::view(p.v), test::view(u), test::view(rate), test::view(p.a)),
+          Status::kOk);
+      c.ws->multipliers(test::view(p.a), test::view(lambda));
+      x.a = test::view(std::as_const(p.a));
+      x.lambda = test::view(std::as_const(lambda));
+      c.ws->residual(x, false, moving);
+      // Round-off of the stiff elastic forces.
+      EXPECT_LT((moving.r - added).norm(), 1e-10 * at_rest.r.norm());
+      EXPECT_LT(moving.phi_ddot.norm(), 1e-10 * (1 + p.a.norm()));
+      x.lambda = {};
+    }
+    // The mass matrix that others ask for afterwards.
+    Eigen::MatrixXd mass, reduced, r;
+    c.ws->reduced_mass(reduced);
+    c.ws->null_space(r);
+    c.ws->mass_matrix(test::view(p.q), mass);
+    EXPECT_LT((reduced - r.transpose() * mass * r).norm(), 1e-11 * reduced.norm());
+  }
 }
 
 TEST_P(ReducedMechanism, DampingTakesThePowerOfTheFullOne) {

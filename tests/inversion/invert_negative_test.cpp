@@ -112,6 +112,69 @@ TEST(InvertNegative, LimitsAreToldWithTheirTime) {
       1003);
 }
 
+// Nothing but a residual that no iterate is small enough for.
+TEST(InvertNegative, FirstStepsThatDoNotConverge) {
+  struct Stubborn : LinearServo {
+    explicit Stubborn(LinearServo s) : LinearServo(std::move(s)) {}
+    void evaluate(const ServoPoint& x, bool with_tangent, ServoValues& out) noexcept override {
+      LinearServo::evaluate(x, with_tangent, out);
+      if (x.t > 0) out.r[0] += 1 + x.u[0] * x.u[0];  // no root
+    }
+  };
+  Stubborn system(*LinearServo::create(inversion_test::chain(2)));
+  auto model = InverseModel::create(system, inversion_test::turn(), {});
+  ASSERT_TRUE(model.ok());
+  const Diagnostics d = (*model)->start(0);
+  EXPECT_EQ(first_error(d), 1023);
+  EXPECT_TRUE(warns(d, 1023, "the first steps from t = 0 s"));
+}
+
+TEST(InvertNegative, StepsThatDoNotConvergeAreCounted) {
+  const Model m = model_of("cable_robot_reduced");
+  InvertOptions o;
+  o.verify = false;
+  o.inverse.dt = 0.1;
+  o.inverse.newton.iterations = 2;
+  o.inverse.predict = false;
+  const ServoChoice choice{{"x_P", "z_P"}, {}, {"u_T", "u_L"}, {}};
+  const auto run = invert(m, nominal(m), choice, *Path::line({15, -4}, {11, -7}, 0, 10, 4), o);
+  ASSERT_TRUE(run.ok()) << run.diagnostics().text();
+  EXPECT_GT(run->not_converged, 0);
+  EXPECT_TRUE(warns(run.diagnostics(), 1042, "steps did not converge, the first at t = "));
+}
+
+// Implicit Euler with coarse steps eats the internal oscillation of the arm.
+TEST(InvertNegative, APlantThatDoesNotFollowIsTold) {
+  const Model m = model_of("arm_spatial");
+  const ServoChoice choice{{"tip_x", "tip_y", "tip_z"}, {}, {"u1", "u2", "u3"}, {}};
+  InvertOptions o;
+  o.inverse.order = 1;
+  o.inverse.formulation = Formulation::kOriginal;
+  o.until = 2;
+  o.tol = 1e-6;
+  auto servo = ModelServo::create(m, nominal(m), choice);
+  const auto rest = analyse_at_rest(**servo);
+  const auto run =
+      invert(m, nominal(m), choice, *Path::circle(rest->outputs, {0.65, 0.7, 1}, 0, 2, 4), o);
+  ASSERT_TRUE(run.ok()) << run.diagnostics().text();
+  EXPECT_TRUE(warns(run.diagnostics(), 1043, "the plant does not follow: output \"tip_x\""));
+}
+
+// No integrator takes this tolerance.
+TEST(InvertNegative, APlantThatIsNotSimulatedIsTold) {
+  const Model m = model_of("mass_on_car");
+  InvertOptions o;
+  o.tol = -1;
+  const auto run = invert(m, nominal(m), {{"z"}, {}, {"u"}, {}}, *Path::line({1}, {4}, 0, 4, 4), o);
+  ASSERT_TRUE(run.ok()) << run.diagnostics().text();
+  EXPECT_TRUE(run->tracking_max.empty());
+  EXPECT_TRUE(warns(run.diagnostics(), 1044, "not verified"));
+}
+
+TEST(InvertNegative, PathsThatCannotBe) {
+  EXPECT_EQ(first_error(Path::line({0}, {1}, 0, 0, 2).diagnostics()), 1011);
+}
+
 TEST(InvertNegative, StudiesThatCannotBeUnderstood) {
   const auto error = [](const std::string& text) {
     const Result<ModelSpec> spec = parse_model_text(text, "study.toml");

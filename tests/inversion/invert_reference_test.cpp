@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "panto/integrate/simulate.hpp"
 #include "panto/inversion/test/cases.hpp"
 #include "panto/io/invert_study.hpp"
 #include "panto/io/load.hpp"
@@ -140,23 +141,75 @@ TEST(InvertReference, TheSpatialArmIsMinimumPhaseAfterItsMassIsMoved) {
   EXPECT_EQ(run.diagnostics().items().front().id, 1031);
 }
 
-// Recheck of the thesis' circle with BDF2: 1.2e-2, 3.0e-3, 7.5e-4 m at 10, 5, 2.5 ms (largest component).
-TEST(InvertReference, TheSpatialArmFollowsItsCircleWithSecondOrder) {
+// Recheck of the thesis' circle: largest distance of the tip from it [m] with the equations as they stand (index 3), everything at rest before the start, and
+// inputs that go straight from one cycle to the next, which alone limits BDF3 to second order.
+TEST(InvertReference, TheSpatialArmFollowsItsCircleAsTheRecheckDoes) {
   const Zoo z = arm();
   const Path path = *Path::circle(at_rest(z).outputs, {0.65, 0.7, 1}, 0, 2, 4);
-  std::vector<double> error;
-  for (const double dt : {0.005, 0.0025}) {
+  struct Entry {
+    int order;
+    double dt, distance;
+  };
+  for (const Entry& e :
+       {Entry{1, 1e-3, 0.25}, Entry{2, 1e-2, 1.2e-2}, Entry{2, 5e-3, 3.0e-3},
+        Entry{2, 2.5e-3, 7.5e-4}, Entry{2, 1e-3, 1.2e-4}, Entry{3, 1e-2, 2.2e-3},
+        Entry{3, 5e-3, 2.9e-4}, Entry{3, 2.5e-3, 5.9e-5}, Entry{3, 1e-3, 8.7e-6}}) {
+    SCOPED_TRACE(testing::Message() << "BDF" << e.order << ", " << e.dt << " s");
     InvertOptions o;
-    o.inverse.dt = dt;
-    o.inverse.order = 2;
-    o.until = 2;
-    o.tol = 1e-8;
-    const Result<Inversion> run = invert(z.model, nominal(z.model), z.servo, path, o);
-    ASSERT_TRUE(run.ok()) << run.diagnostics().text();
-    error.push_back(*std::max_element(run->tracking_max.begin(), run->tracking_max.end()));
+    o.inverse.dt = e.dt;
+    o.inverse.order = e.order;
+    o.inverse.formulation = Formulation::kOriginal;
+    o.inverse.start_up = StartUp::kRest;
+    o.verify = false;
+    const Result<Inversion> found = invert(z.model, nominal(z.model), z.servo, path, o);
+    ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+    Model plant = z.model;
+    for (size_t i = 0; i < 3; ++i) {
+      plant.inputs[i].signal = static_cast<int>(plant.signals.size());
+      plant.signals.push_back(Signal::table(found->t, found->u[i], true));
+      plant.signal_sources.emplace_back();
+    }
+    SimulationOptions s;
+    s.until = path.end();
+    s.at = found->t;
+    std::erase_if(s.at, [&](double t) { return t > s.until; });
+    s.tol = 1e-8;
+    const Result<panto::Run> run = simulate(plant, nominal(plant), s);
+    ASSERT_TRUE(run.ok());
+    double distance = 0;
+    for (size_t k = 0; k < run->t.size(); ++k) {
+      double square = 0;
+      for (size_t i = 0; i < 3; ++i)
+        square += std::pow(run->outputs[i][k] - found->desired[i][k], 2);
+      distance = std::max(distance, std::sqrt(square));
+    }
+    EXPECT_NEAR(distance, e.distance, 0.05 * e.distance);  // two digits
+    if (e.dt > 1e-3) continue;
+    // The passive joint: up to 15.3°, afterwards it rings by 0.5°, with BDF1 by 0.14°; 213 N m at most.
+    double peak = 0, ring = 0, torque = 0;
+    for (size_t k = 0; k < found->t.size(); ++k) {
+      const double angle = std::abs(found->y[3][k]) * 180 / std::numbers::pi;
+      peak = std::max(peak, angle);
+      if (found->t[k] > path.end()) ring = std::max(ring, angle);
+      for (const auto& u : found->u) torque = std::max(torque, std::abs(u[k]));
+    }
+    EXPECT_NEAR(peak, 15.3, 0.1);
+    EXPECT_NEAR(torque, 213, 1);
+    EXPECT_NEAR(ring, e.order == 1 ? 0.14 : 0.5, e.order == 1 ? 0.02 : 0.05);
   }
-  EXPECT_NEAR(error[0], 3.0e-3, 0.3e-3);
-  EXPECT_NEAR(error[1], 7.5e-4, 0.5e-4);
+}
+// With the reduced index the numerical damping does far less harm: 9 mm instead of 0.25 m.
+TEST(InvertReference, AReducedIndexKeepsTheSpatialArmOnItsCircleEvenByImplicitEuler) {
+  const Zoo z = arm();
+  const Path path = *Path::circle(at_rest(z).outputs, {0.65, 0.7, 1}, 0, 2, 4);
+  InvertOptions o;
+  o.inverse.dt = 1e-3;
+  o.inverse.order = 1;
+  o.until = 2;
+  o.tol = 1e-8;
+  const Result<Inversion> run = invert(z.model, nominal(z.model), z.servo, path, o);
+  ASSERT_TRUE(run.ok()) << run.diagnostics().text();
+  EXPECT_LT(*std::max_element(run->tracking_max.begin(), run->tracking_max.end()), 0.01);
 }
 
 }  // namespace

@@ -73,6 +73,40 @@ TEST(Expansion, PointsAtNodesReadTheNodes) {
   }
 }
 
+// The same cantilever twice: as small displacements on a link, and with nodes that move freely (ANCF). Both bend by cubic functions.
+TEST(Expansion, PointsOfLargeDeformationsReadWhatSmallOnesDo) {
+  const auto shapes = [](const std::string& kind) {
+    const auto spec = parse_model_text(
+        "space = \"planar\"\n"
+        "body = [{ name = \"rod\", " +
+            kind +
+            " = { length = 0.8, circle = 0.01, E = 7e10, density = 2700, elements = 4 } }]\n"
+            "frame = [{ name = \"between\", body = \"rod\", at = [0.33, 0] }, { name = "
+            "\"above\", body = \"rod\", at = [0.33, 0.05] }]\n"
+            "joint = [{ name = \"clamp\", type = \"weld\", parent = \"ground\", child = "
+            "\"rod\" }]\n",
+        "rod.toml");
+    const auto model = compile(*spec, {});
+    if (!model.ok()) throw std::runtime_error(model.diagnostics().text());
+    const auto workspace = Workspace::create(*model, nominal(*model));
+    const auto point = operating_point(*workspace, Operation::kHere);
+    const auto linear = linearize(*workspace, *point);
+    const auto pairs = symmetric_pairs(0.5 * (linear->K_z + linear->K_z.transpose()), linear->M_z);
+    const Eigen::Vector3d x(1, 0, 0), y(0, 1, 0);
+    const Eigen::MatrixXd rows = point_rows(
+        *workspace, view(point->q), linear->R,
+        {{"rod.n3", y}, {"rod.end", y}, {"rod.between", y}, {"rod.above", x}, {"rod.above", y}});
+    return Eigen::MatrixXd(rows * pairs->vectors.leftCols(3));
+  };
+  const Eigen::MatrixXd small = shapes("beam"), large = shapes("ancf");
+  EXPECT_GT(small.rowwise().norm().minCoeff(), 0.1);  // every point moves, in some mode
+  for (Eigen::Index k = 0; k < 3; ++k) {
+    const double sign = small.col(k).dot(large.col(k)) < 0 ? -1 : 1;
+    // Integration over the elements.
+    EXPECT_LT((sign * large.col(k) - small.col(k)).norm(), 1e-6 * small.col(k).norm()) << k;
+  }
+}
+
 TEST(Expansion, SplinesFindSmoothShapesToo) {
   Posed p;
   const auto& points = p.study.study.simulate.front().points;

@@ -2,7 +2,7 @@
 import type { Vec3 } from './math.ts';
 import { numbersPerFrame } from './mechanism.ts';
 import type {
-  Axis, BarSeries, Body, BrokenPanel, Cell, Joint, Load, Mode, Modes, Motion, NamedPoint, Numbers, Panel, Place,
+  Axis, BarSeries, Body, BrokenPanel, Cell, DrawnPath, Joint, Load, Mode, Modes, Motion, NamedPoint, Numbers, Panel, Place,
   PlotSeries, Report, Scene, Section, Sensor, Shape, Spring,
 } from './types.ts';
 
@@ -124,7 +124,7 @@ export function parseReport(source: string): Report {
 }
 
 function readScene(s: Json, reader: Reader): Scene {
-  reader.known(s, 'scene', 'space gravity size up bodies nodes sections joints springs forces sensors points');
+  reader.known(s, 'scene', 'space gravity size up bodies nodes sections joints springs forces sensors points paths');
   const space = s.space === 'spatial' ? 'spatial' : 'planar';
   const nodes = list(s.nodes).length;
   const sections = objects(s.sections).map((x): Section => {
@@ -161,11 +161,12 @@ function readScene(s: Json, reader: Reader): Scene {
   }));
   const sensors: Sensor[] = objects(s.sensors).map((x) => ({ ...place(x), name: text(x.name), type: text(x.type) }));
   const points: NamedPoint[] = objects(s.points).map((x) => ({ ...place(x), name: text(x.name) }));
+  const paths: DrawnPath[] = objects(s.paths).map((x) => ({ name: text(x.name), points: list(x.points).map((p) => vector(p, [0, 0, 0])) }));
   const size = optional(s.size);
   return {
     space, gravity: vector(s.gravity), size: size && size > 0 ? size : 1,
     up: vector(s.up, space === 'planar' ? [0, 1, 0] : [0, 0, 1]),
-    bodies, nodes, sections, joints, springs, forces, sensors, points,
+    bodies, nodes, sections, joints, springs, forces, sensors, points, paths,
   };
 }
 

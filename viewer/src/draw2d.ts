@@ -1,7 +1,7 @@
 // A mechanism on a canvas, through a parallel projection.
 import type { Camera2d } from './camera2d.ts';
 import {
-  arrow, bearing, block, circle, hatch, hull, label, link, sensor, spiral, spring, torque, trail, triad, type Pixel,
+  arrow, bearing, block, circle, desired, hatch, hull, label, link, sensor, spiral, spring, torque, trail, triad, type Pixel,
 } from './glyphs2d.ts';
 import { floorGrid, linked, placedLabels, slides, unseen, type Travel } from './layout.ts';
 import { poseOf, shapeCorners, shapePose, worldPlace, type Box } from './mechanism.ts';
@@ -38,6 +38,7 @@ export class Drawing2d {
     const solid = picture.layers.find((l) => l.ghost === 0);
     const ghosts = picture.layers.filter((l) => l.ghost > 0);
     if (solid) this.ground(solid.poses);
+    for (const p of scene.paths) desired(ctx, p.points.map((q) => camera.project(q)), this.c);
     for (const trace of picture.traces) this.trace(trace);
     for (const ghost of ghosts) this.layer(ghost);
     if (solid) {

@@ -39,6 +39,18 @@ export function trail(ctx: Context, points: readonly Pixel[], close = false): vo
   if (close) ctx.closePath();
 }
 
+/** Where something shall go. */
+export function desired(ctx: Context, points: readonly Pixel[], c: Colors): void {
+  ctx.lineJoin = 'round';
+  ctx.lineCap = 'butt';
+  ctx.setLineDash([8, 4]);
+  trail(ctx, points);
+  ctx.strokeStyle = c.desired;
+  ctx.lineWidth = 2;
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
 /** A slender link with round ends through some places; three and more span a plate. */
 export function link(ctx: Context, points: readonly Pixel[], width: number, fill: string, stroke: string, plate: boolean): void {
   if (points.length === 0) return;

@@ -159,6 +159,7 @@ export function boundingBox(scene: Scene, frames: Iterable<readonly Pose[]>): Bo
     }
   };
   reach.ground.forEach(include);
+  for (const p of scene.paths) p.points.forEach(include);
   for (const poses of frames) reach.bodies.forEach((points, b) => points.forEach((p) => include(apply(poses[b], p))));
   if (!low.every(Number.isFinite) || !high.every(Number.isFinite)) {
     const h = scene.size / 2;

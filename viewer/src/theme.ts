@@ -13,6 +13,7 @@ export interface Colors {
   spring: string;
   force: string;
   sensor: string;
+  desired: string;
   bodies: string[];
   series: string[];
   ghosts: string[];
@@ -61,7 +62,7 @@ export function colors(): Colors {
   cache = {
     surface: get('surface'), text: get('text'), muted: get('muted'), grid: get('grid'), line: get('line'),
     accent: get('accent'), ground: get('ground'), pin: get('pin'), pinFill: get('pin-fill'), spring: get('spring'),
-    force: get('force'), sensor: get('sensor'),
+    force: get('force'), sensor: get('sensor'), desired: get('desired'),
     bodies: several('body', 8), series: several('series', 10), ghosts: several('ghost', 4),
   };
   return cache;

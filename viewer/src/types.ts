@@ -62,6 +62,11 @@ export interface Sensor extends Place {
 export interface NamedPoint extends Place {
   name: string;
 }
+/** A line in the world that does not move: where something shall go. */
+export interface DrawnPath {
+  name: string;
+  points: Vec3[];
+}
 export interface Scene {
   space: 'planar' | 'spatial';
   gravity?: Vec3;
@@ -76,6 +81,7 @@ export interface Scene {
   forces: Load[];
   sensors: Sensor[];
   points: NamedPoint[];
+  paths: DrawnPath[];
 }
 export interface Motion {
   name: string;

@@ -6,7 +6,7 @@ import {
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { el } from './dom.ts';
 import { floorGrid, placedLabels, type Travel } from './layout.ts';
-import { circle, label, sensor, trail, triad } from './glyphs2d.ts';
+import { circle, desired, label, sensor, trail, triad } from './glyphs2d.ts';
 import { worldPlace, type Box } from './mechanism.ts';
 import { add, cross, dot, orthogonal, scale, sub, unit, type Vec3 } from './math.ts';
 import { Mechanism3d } from './objects3d.ts';
@@ -191,6 +191,7 @@ export class View3d implements View {
     // Browsers print what WebGL showed last, or nothing; a flat canvas they print as it is.
     if (isPrinting()) ctx.drawImage(this.renderer.domElement, 0, 0, this.width, this.height);
     ctx.lineJoin = 'round';
+    for (const p of this.scene.paths) desired(ctx, p.points.map((q) => this.project(q)), c);
     for (const trace of picture.traces) {
       const color = trace.ghost ? cycle(c.ghosts, trace.ghost - 1) : cycle(c.series, trace.color);
       const pixels = trace.points.map((p) => this.project(p));

@@ -48,6 +48,29 @@ test('the pin of the four-bar is drawn where the closed formula puts it', async 
   await close(page);
 });
 
+test('a desired path is drawn where it lies, and the drawing makes room for it', async () => {
+  const circle = (z) => range(101, (k) => [9 + 2 * Math.cos((2 * Math.PI * k) / 100), 1 + 2 * Math.sin((2 * Math.PI * k) / 100), z]);
+  for (const [make, how] of [[fourbarReport, ''], [spatialReport, ''], [spatialReport, '#nowebgl']]) {
+    const report = make();
+    report.scene.paths = [{ name: 'desired path', points: circle(0) }];
+    const page = await open(report, { hash: how });
+    const view = await page.locator('.view').boundingBox();
+    const green = await color(page, 'desired');
+    let hits = 0;
+    const seen = await pixels(page, view);
+    for (const p of circle(0)) {
+      const [x, y] = (await expected(page, p)).map(Math.round);
+      assert.ok(x > 2 && y > 2 && x < view.width - 2 && y < view.height - 2, `${p} lies in the drawing`);
+      for (const [dx, dy] of [[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]]) {
+        if (distance(seen.at(x + dx, y + dy), green) < 80) { ++hits; break; }
+      }
+    }
+    // Eight pixels of twelve are drawn.
+    assert.ok(hits > 50, `${hits} of 101 points are drawn`);
+    await close(page);
+  }
+});
+
 test('every sign of a planar scene is drawn', async () => {
   const page = await open(fourbarReport());
   const view = await page.locator('.view').boundingBox();

@@ -50,6 +50,34 @@ TEST_F(InvertVerb, FindsTheForceThatMovesAMassOnACarAndWritesIt) {
     EXPECT_NE(head.find(column), std::string::npos) << column << " in " << head;
 }
 
+TEST_F(InvertVerb, WritesAPageWithTheDesiredPathAndTellsWhereALimitIsExceeded) {
+  const Outcome run = panto(
+      "invert cable_robot_reduced --to 11,-7 --in 10s --smooth 4 --limit u_T=-0.5m/s..0.5m/s "
+      "--view crane.html");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("W1041"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("actuator \"u_T\" exceeds its limit from t = "), std::string::npos);
+  const std::string page = text_of(path("crane.html"));
+  const std::string begin = "id=\"report\">";
+  const size_t at = page.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  const json report =
+      json::parse(page.substr(at + begin.size(), page.find("</script>", at) - at - begin.size()));
+  ASSERT_EQ(report["scene"]["paths"].size(), 1u);
+  const json& points = report["scene"]["paths"][0]["points"];
+  EXPECT_EQ(points.front(), (json{15.0, -4.0, 0.0}));
+  EXPECT_EQ(points.back(), (json{11.0, -7.0, 0.0}));
+  EXPECT_EQ(report["motions"].size(), 1u);
+  std::vector<std::string> titles;
+  for (const json& p : report["panels"]) titles.push_back(p["title"]);
+  for (const char* title : {"x_P", "Error of z_P", "u_T", "Coordinates in m", "Speeds in rad/s",
+                            "Poles and zeros", "Analysis and cycles"})
+    EXPECT_NE(std::find(titles.begin(), titles.end(), title), titles.end()) << title;
+  const Outcome wrong = panto("invert cable_robot_reduced --to 11,-7 --limit u_T=3");
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_NE(wrong.err.find("--limit u_T=3: expected an actuator and its range"), std::string::npos);
+}
+
 TEST_F(InvertVerb, TellsWhatKindOfInverseItIs) {
   const Outcome run = panto("invert mass_on_car --analyse --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
@@ -137,6 +165,45 @@ limits = { u_T = ["-0.5 m/s", "0.5 m/s"] }
   EXPECT_EQ(panto("invert crane.toml --set g=9").exit_code, 1);
   put("broken.toml", "model = \"mass_on_car\"\npath = { to = 4 }\n");
   refused("broken.toml", 2, "E0111", "duration");
+}
+
+TEST_F(InvertVerb, TriesTheFeedbackOfAStudy) {
+  put("disks.toml", R"(
+model = "torsional_oscillator"
+set = { n = 2 }
+until = "6 s"
+path = { to = [1], duration = "3 s" }
+limits = { u = [-0.5, 0.5] }
+feedback = [{ law = "none" }, { law = "lqr", q = 10, r = 1 }]
+perturbed = [{ name = "turned", start = { phi1 = 0.2, phi2 = 0.2, phi3 = 0.2 } }]
+monte_carlo = { draws = 3, factor = { k = 0.1 } }
+)");
+  const Outcome run = panto("invert disks.toml --csv loops.csv --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("W1061"), std::string::npos) << run.err;
+  const json j = run.json();
+  ASSERT_EQ(j["loops"].size(), 4u);
+  EXPECT_EQ(j["loops"][3]["feedback"], "lqr");
+  EXPECT_EQ(j["loops"][3]["plant"], "turned");
+  EXPECT_NEAR(j["loops"][1]["tracking"]["z"]["final"].get<double>(), 0.2, 0.05);
+  EXPECT_LT(std::abs(j["loops"][3]["tracking"]["z"]["final"].get<double>()), 0.02);
+  EXPECT_GT(j["loops"][3]["inputs"]["u"]["saturated"].get<double>(), 0);
+  EXPECT_EQ(j["feedback"][1]["gains"][0][0].size(), 6u);
+  EXPECT_EQ(j["monte_carlo"]["feedback"][1]["draws"], 3);
+  EXPECT_EQ(j["monte_carlo"]["drawn"]["factor k"].size(), 3u);
+  const std::string csv = text_of(path("loops.csv"));
+  EXPECT_NE(csv.substr(0, csv.find('\n')).find("lqr.turned.z"), std::string::npos);
+  const Outcome text = panto("invert disks.toml --csv loops.h5");
+  ASSERT_EQ(text.exit_code, 0) << text.err;
+  for (const char* words : {"rms error", "turned", "in a limit", "95 % below"})
+    EXPECT_NE(text.out.find(words), std::string::npos) << text.out;
+  put("bad.toml", R"(
+model = "torsional_oscillator"
+path = { to = [1], duration = "3 s" }
+feedback = [{ law = "lqr", q = 10, r = 1 }]
+perturbed = [{ factor = { kay = 2 } }]
+)");
+  refused("bad.toml", 2, "E1057", "kay");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Poles, zeros, relative degrees and index of systems whose values are known in closed form (Drücker, 2022, Tables 3.3 and 5.1, Example 3.4).
 #include <gtest/gtest.h>
 
+#include <Eigen/LU>
 #include <Eigen/SVD>
 
 #include "panto/inversion/analysis.hpp"
@@ -143,6 +144,44 @@ TEST(AnalysisReference, TheIndexIsNotAlwaysOneAboveTheRelativeDegree) {
   EXPECT_EQ(b.index, 3);
 }
 
+// A23, Table 6.2: free section 4 by torque and 3 by its rate, section normal to the axis 2 and 1. The zeros do not depend on torque or rate.
+TEST(AnalysisReference, AFlexibleLinkHasRelativeDegreesFourToOne) {
+  for (int elements = 1; elements <= 3; ++elements)
+    for (const bool normal : {false, true}) {
+      std::vector<Complex> zeros;
+      for (const bool rate : {false, true}) {
+        SCOPED_TRACE(testing::Message()
+                     << elements << " elements, normal " << normal << ", rate " << rate);
+        auto system = LinearServo::create(inversion_test::ancf_arm(elements, normal, rate));
+        ASSERT_TRUE(system.ok()) << system.diagnostics().text();
+        const ServoAnalysis a = analysed(*system, inversion_test::turn());
+        ASSERT_TRUE(a.regular);
+        EXPECT_EQ(a.relative_degree, std::vector<int>{4 - (normal ? 2 : 0) - (rate ? 1 : 0)});
+        EXPECT_EQ(a.type, InverseClass::kNonMinimumPhase);
+        if (!rate)
+          zeros = a.zeros;
+        else
+          expect_values(a.zeros, zeros, 1e-4);  // ill-conditioned; largest about 1e4 1/s
+      }
+    }
+}
+// What remains of the relative degree 1: rate of the tip per rate of the drive, at once. Recheck 0.10, 0.018, 0.0034.
+TEST(AnalysisReference, TheTipAnswersADriveAtOnceLessAndLessWithMoreElements) {
+  const std::array<double, 3> recheck{0.10, 0.018, 0.0034};
+  for (int elements = 1; elements <= 3; ++elements) {
+    const LinearServoMatrices m = inversion_test::ancf_arm(elements, true, true);
+    const Eigen::Index n = m.M.rows(), rows = m.C.rows();
+    // A jump of the speeds: M Δv = Cᵀ Λ, C Δv + C_u = 0.
+    Eigen::MatrixXd saddle = Eigen::MatrixXd::Zero(n + rows, n + rows);
+    saddle << m.M, -m.C.transpose(), m.C, Eigen::MatrixXd::Zero(rows, rows);
+    Eigen::VectorXd right = Eigen::VectorXd::Zero(n + rows);
+    right.tail(rows) = -m.C_u;
+    const Eigen::VectorXd jump = saddle.fullPivLu().solve(right).head(n);
+    const double expected = recheck[static_cast<size_t>(elements - 1)];  // two digits
+    EXPECT_NEAR(std::abs(m.H.row(0).dot(jump)), expected, 0.05 * expected);
+  }
+}
+
 TEST(AnalysisReference, TheReducedCableRobotIsFlatInBothForms) {
   FunctionServo<inversion_test::CableOde> ode;
   auto dae = inversion_test::cable_dae();
@@ -208,6 +247,32 @@ TEST(AnalysisReference, ConditionNumbersGrowWithTheIndex) {
       const double expected = table[disks - 2][substituted ? 1 : 0];  // one digit
       EXPECT_NEAR(at10, expected, 0.2 * expected);
     }
+}
+
+// The same of the projected form (T 3.72)–(3.75), in (y, v, u): 1.2e5 and 8e7 at 10 ms, like Δt^-(index - 2).
+TEST(AnalysisReference, ConditionNumbersOfTheProjectedFormGrowWithItsIndex) {
+  const auto condition = [](int disks, double dt) {
+    const LinearServoMatrices m = chain(disks);
+    const Eigen::MatrixXd P = Eigen::MatrixXd::Identity(disks, disks - 1), HM = m.H * m.M.inverse(),
+                          I = Eigen::MatrixXd::Identity(disks, disks);
+    Eigen::MatrixXd j = Eigen::MatrixXd::Zero(2 * disks + 1, 2 * disks + 1);
+    j.topLeftCorner(disks, disks) = I / dt;
+    j.block(0, disks, disks, disks) = -I;
+    j.block(disks, 0, disks - 1, disks) = P.transpose() * m.K;
+    j.block(disks, disks, disks - 1, disks) = P.transpose() * m.M / dt;
+    j.block(disks, 2 * disks, disks - 1, 1) = -P.transpose() * m.B;
+    j.block(2 * disks - 1, 0, 1, disks) = -HM * m.K;
+    j.block(2 * disks - 1, 2 * disks, 1, 1) = HM * m.B;
+    j.bottomLeftCorner(1, disks) = m.H;
+    const Eigen::VectorXd values = Eigen::JacobiSVD<Eigen::MatrixXd>(j).singularValues();
+    return values[0] / values[values.size() - 1];
+  };
+  const std::array<double, 2> table{1.2e5, 8e7};
+  for (int disks = 2; disks <= 3; ++disks) {
+    const double at10 = condition(disks, 1e-2), expected = table[static_cast<size_t>(disks - 2)];
+    EXPECT_NEAR(std::log10(condition(disks, 2e-3) / at10) / std::log10(5.0), 2 * disks - 1, 0.2);
+    EXPECT_NEAR(at10, expected, 0.2 * expected);  // one digit
+  }
 }
 
 TEST(AnalysisReference, WarnsOfAPathThatIsNotSmoothEnough) {

@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "panto/base/taylor.hpp"
+#include "panto/elements/ancf_shear.hpp"
 #include "panto/inversion/function_servo.hpp"
 #include "panto/inversion/inverse_model.hpp"
 #include "panto/inversion/linear_servo.hpp"
@@ -111,15 +112,50 @@ inline FunctionServo<CableDae> cable_dae() {
 }
 // From 15 m, 4 m to 11 m, 7 m in 10 s, (4.10).
 inline Path cable_line(int m = 4) { return *Path::line({15, 4}, {11, 7}, 0, 10, m); }
-// u_T, u_L by w = tan φ = ẍ / (z̈ - g), x_T = x - z w, L = z sqrt(1 + w²).
-inline std::array<double, 2> cable_inputs(const Path& path, double t) {
+// The exact inverse of CableDae, y, v, w, λ, u: w = tan φ = ẍ / (z̈ - g), x_T = x - z w, L = z sqrt(1 + w²), λ = (z̈ - g) / 2z.
+inline Eigen::VectorXd cable_state(const Path& path, double t) {
   std::array<double, 10> z{};
   path.at(t, 5, z);
   using Time = Taylor2<double>;
   const Time w = Time(z[4], z[6], z[8]) / Time(z[5] - Robot::kGravity, z[7], z[9]);
   const Time height(z[1], z[3], z[5]);
   const Time trolley = Time(z[0], z[2], z[4]) - height * w, rope = height * sqrt(Time(1.0) + w * w);
-  return {Robot::kTrolley * trolley.dd + trolley.d, Robot::kWinch * rope.dd + rope.d};
+  Eigen::VectorXd state(15);
+  state << trolley.a, rope.a, z[0], z[1], trolley.d, rope.d, z[2], z[3], trolley.dd, rope.dd, z[4],
+      z[5], (z[5] - Robot::kGravity) / (2 * z[1]), Robot::kTrolley * trolley.dd + trolley.d,
+      Robot::kWinch * rope.dd + rope.d;
+  return state;
+}
+inline std::array<double, 2> cable_inputs(const Path& path, double t) {
+  const Eigen::VectorXd state = cable_state(path, t);
+  return {state[13], state[14]};
+}
+// Largest error of the inputs of CableDae with outputs substituted, by backward differences that start from the exact states of the first steps.
+inline double cable_error_from_exact_start(int order, double dt) {
+  auto dae = cable_dae();
+  const Path path = cable_line();
+  const std::vector<double> alpha = bdf_coefficients(order);
+  StageSolver solver(dae, Formulation::kSubstitution, {},
+                     {Eigen::VectorXd::Ones(1), Eigen::MatrixXd::Constant(1, 1, alpha[0] / dt)},
+                     dt);
+  std::vector<Eigen::VectorXd> history;  // newest first
+  for (int n = order - 1; n >= 0; --n) history.push_back(cable_state(path, n * dt));
+  double largest = 0;
+  const int steps = static_cast<int>(std::lround(path.end() / dt));
+  for (int n = order; n <= steps; ++n) {
+    Eigen::MatrixXd p = Eigen::MatrixXd::Zero(4, 1), s = p, x = history.front();
+    for (size_t i = 1; i < alpha.size(); ++i) {
+      p += alpha[i] / dt * history[i - 1].head(4);
+      s += alpha[i] / dt * history[i - 1].segment(4, 4);
+    }
+    if (solver.solve((n - 1) * dt, path, p, s, x) != Status::kOk) return 1e300;
+    history.insert(history.begin(), x.col(0));
+    history.pop_back();
+    const auto exact = cable_inputs(path, n * dt);
+    for (int i = 0; i < 2; ++i)
+      largest = std::max(largest, std::abs(x(13 + i, 0) - exact[static_cast<size_t>(i)]));
+  }
+  return largest;
 }
 
 // ---- mass on car (Section 2.4.3, Table 5.2) -------------------------------------------------------------------------------------------
@@ -170,6 +206,41 @@ inline std::vector<double> car_force(const Car& car, const Path& path, double dt
     }
   }
   return force;
+}
+
+// ---- flexible one-link manipulator (Section 2.4.5, Tables 2.1 and 6.3), linearised about the straight rest --------------------------------
+// Nodes r, ∂r/∂x, ∂r/∂y as e_1 … e_6(N+1); section free or normal to the axis at the joint (2.108), torque (2.111) or rate (2.109) of the first section;
+// output the angle of the tip (2.112).
+inline LinearServoMatrices ancf_arm(int elements, bool section_normal, bool rate) {
+  constexpr double kLength = 1, kSide = 0.09, kYoung = 1.2e7, kDensity = 910;
+  const double length = kLength / elements;
+  const AncfShearElement<double> element = make_ancf_shear(
+      length, {kYoung, 0.0, kDensity}, rectangle_section(kSide, kSide), AncfLaw::kPlaneStrain);
+  const AncfShearMatrix<double> mass = mass_matrix(element);
+  const AncfShearMatrix<double> stiffness =
+      elastic_tangent(element, straight_ancf_shear<double>({0, 0}, {1, 0}, length));
+  const int n = 6 * (elements + 1), rows = 2 + (section_normal ? 1 : 0) + (rate ? 1 : 0);
+  LinearServoMatrices m;
+  m.M = m.K = Eigen::MatrixXd::Zero(n, n);
+  for (int i = 0; i < elements; ++i) {
+    m.M.block<12, 12>(6 * i, 6 * i) += mass;
+    m.K.block<12, 12>(6 * i, 6 * i) += stiffness;
+  }
+  m.B = Eigen::MatrixXd::Zero(n, 1);
+  m.C = Eigen::MatrixXd::Zero(rows, n);
+  m.C_u = Eigen::MatrixXd::Zero(rows, 1);
+  m.constraint_levels.assign(static_cast<size_t>(rows), Level::kPosition);
+  m.C(0, 0) = m.C(1, 1) = 1;
+  if (section_normal) m.C(2, 3) = m.C(2, 4) = -1;
+  if (rate) {
+    m.C(rows - 1, 4) = m.C_u(rows - 1, 0) = 1;
+    m.constraint_levels.back() = Level::kVelocity;
+  } else {
+    m.B(4, 0) = -1;
+  }
+  m.H = Eigen::MatrixXd::Zero(1, n);
+  m.H(0, n - 5) = 1 / kLength;
+  return m;
 }
 
 // ---- runs ---------------------------------------------------------------------------------------------------------------------------------

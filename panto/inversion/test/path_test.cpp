@@ -40,6 +40,26 @@ TEST(Path, TransitionsAreThePrintedPolynomials) {
   }
 }
 
+// Round-off alone, at every smoothness: against the alternating sum in extended precision, which loses some 10 bits of its 64.
+TEST(Path, TransitionsAreExactToRoundOff) {
+  for (int m = 0; m <= kMostSmooth; ++m)
+    for (const double x : {0.05, 0.2, 0.35, 0.49}) {
+      long double exact = 0;
+      for (int n = m; n >= 0; --n) {
+        long double a = 1, b = 1;  // C(m+n, n), C(2m+1, m-n)
+        for (int i = 1; i <= n; ++i) a = a * (m + i) / i;
+        for (int i = 1; i <= m - n; ++i) b = b * (m + 1 + n + i) / i;
+        exact = exact * -static_cast<long double>(x) + a * b;
+      }
+      exact *= powl(x, m + 1);
+      std::array<double, 2> s{};
+      Transition(m).at(x, s);
+      EXPECT_NEAR(s[0], static_cast<double>(exact), 4e-16) << m << " " << x;
+      Transition(m).at(1 - x, s);
+      EXPECT_NEAR(s[0], 1 - static_cast<double>(exact), 4e-16) << m << " " << x;
+    }
+}
+
 TEST(Path, TransitionsRestAtBothEndsUpToTheirSmoothness) {
   for (int m = 0; m <= kMostSmooth; ++m) {
     std::array<double, kMostDerivatives> begin{}, end{};

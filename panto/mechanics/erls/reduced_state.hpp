@@ -84,6 +84,7 @@ struct ReducedState {
   // their motion is up to date.
   std::vector<int> used, moved, accelerated, shown;
   bool shown_place = false, shown_rate = false, shown_second = false;
+  bool placed = false;  // place_links() at the present positions
 };
 
 namespace detail {

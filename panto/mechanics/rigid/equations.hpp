@@ -8,6 +8,7 @@
 
 #include "panto/mechanics/ancf/forces.hpp"
 #include "panto/mechanics/erls/beam_forces.hpp"
+#include "panto/mechanics/erls/floating.hpp"
 #include "panto/mechanics/erls/reduced_forces.hpp"
 #include "panto/mechanics/rigid/channel.hpp"
 #include "panto/mechanics/rigid/structure.hpp"
@@ -37,6 +38,9 @@ struct Equations {
   std::vector<T> force;  // per force element: force on its channel
   // results
   std::vector<T> r, phi, phi_dot, phi_ddot, y;
+  // Takes the place of the links' own equations in forces(), which then leaves what acts on the joints in r; the forces added to the speeds go with it.
+  erls::FloatingLinks* floating = nullptr;
+  const double* floating_added = nullptr;
 
   explicit Equations(const Model& m)
       : kin(m),
@@ -49,6 +53,8 @@ struct Equations {
         phi_ddot(m.rows.size()),
         y(m.outputs.size()) {
     for (int k = 0; k < m.n_rows(); ++k) coincidence_.push_back(starts_coincidence(m, k));
+    triple_.assign(y.size(), 0);
+    for (size_t i = 0; i + 2 < y.size(); ++i) triple_[i] = starts_triple(&m.outputs[i]) ? 1 : 0;
   }
 
   // Constants have changed: what was evaluated last is no longer known.
@@ -76,11 +82,13 @@ struct Equations {
                                              : T(c[row.constant]);
   }
 
-  // Everything: kinematics, r, φ, φ', φ''.
+  // Everything: kinematics, r, φ, φ', φ''. placed: positions and time are those of the last evaluation.
   template <class P>
-  void evaluate(const Constants<S, P>& c, const Arguments<T>& x) {
-    signals_at(c, x.t);
-    kin.positions(c, x.q);
+  void evaluate(const Constants<S, P>& c, const Arguments<T>& x, bool placed = false) {
+    if (!placed) {
+      signals_at(c, x.t);
+      kin.positions(c, x.q);
+    }
     kin.velocities(c, x.v);
     kin.accelerations(c, x.a);
     forces(c, x);
@@ -94,7 +102,7 @@ struct Equations {
     inertia_wrenches(c);
     if constexpr (S::kPlanar) {
       if (kin.reduced.layout.active) {
-        erls::reduced_elastic_forces(kin, c);
+        if (!floating) erls::reduced_elastic_forces(kin, c);
       } else if (!kin.node.empty()) {
         erls::elastic_forces(kin, c, wrench, r);
       }
@@ -148,7 +156,18 @@ struct Equations {
   template <class P>
   void outputs(const Constants<S, P>& c, const Arguments<T>& x) {
     kin.show(c);
-    for (size_t i = 0; i < y.size(); ++i) y[i] = output(c, x, static_cast<int>(i));
+    for (size_t i = 0; i < y.size(); ++i) {
+      if (triple_[i] == 0) {
+        y[i] = output(c, x, static_cast<int>(i));
+        continue;
+      }
+      const Output* o = &kin.model->outputs[i];
+      const auto ch = evaluate_channel<Depth::kAcceleration>(kin, c, o[0].channel);
+      y[i] = ch.value + c[o[0].offset];
+      y[i + 1] = ch.rate + c[o[1].offset];
+      y[i + 2] = ch.acceleration + c[o[2].offset];
+      i += 2;
+    }
   }
 
   // One of them, after as much of the motion as it reads, and Kinematics::show().
@@ -286,8 +305,27 @@ struct Equations {
   }
 
  private:
+  template <class P>
+  static constexpr bool kPlain = std::is_same_v<T, double>&& std::is_same_v<P, double>;
+
   std::vector<char> coincidence_;                               // per row: starts a coincidence
+  std::vector<char> triple_;                                    // per output: starts a triple
   double signal_t_ = std::numeric_limits<double>::quiet_NaN();  // that the signals belong to
+
+  // Value, rate and acceleration of one channel, one after the other: one evaluation gives all three.
+  static bool starts_triple(const Output* o) {
+    const auto same = [](const Channel& a, const Channel& b) {
+      return a.kind == b.kind && a.dof == b.dof && a.frame_a == b.frame_a &&
+             a.frame_b == b.frame_b && a.axis == b.axis && a.axis_b == b.axis_b &&
+             a.first_term == b.first_term && a.terms == b.terms && a.element == b.element &&
+             a.x == b.x && a.height == b.height;
+    };
+    for (int k = 0; k < 3; ++k)
+      if (o[k].kind != OutputKind::kChannel || o[k].order != static_cast<Order>(k) ||
+          o[k].minus_gravity || !same(o[k].channel, o[0].channel))
+        return false;
+    return true;
+  }
 
   static void add(Wrench<S, T>& w, const T& f, const Wrench<S, T>& g) {
     w.n += f * g.n;
@@ -317,7 +355,15 @@ struct Equations {
     wrench[0] = {};
     if constexpr (S::kPlanar) {
       if (kin.reduced.layout.active) {
-        erls::reduced_inertia_forces(kin, c, wrench);
+        if constexpr (kPlain<P>) {
+          if (floating) {
+            floating->forces(kin, c, wrench);
+          } else {
+            erls::reduced_inertia_forces(kin, c, wrench);
+          }
+        } else {
+          erls::reduced_inertia_forces(kin, c, wrench);
+        }
       } else if (!kin.node.empty()) {
         erls::inertia_forces(kin, c, wrench);
       }
@@ -442,7 +488,15 @@ struct Equations {
   void backward([[maybe_unused]] const Constants<S, P>& c) {
     if constexpr (S::kPlanar) {
       if (kin.reduced.layout.active) {
-        erls::gather_reduced(kin, c, wrench, r);
+        if constexpr (kPlain<P>) {
+          if (floating) {
+            floating->gather(kin, c, wrench, r.data(), floating_added);
+          } else {
+            erls::gather_reduced(kin, c, wrench, r);
+          }
+        } else {
+          erls::gather_reduced(kin, c, wrench, r);
+        }
       } else if (!kin.node.empty()) {
         erls::gather_nodes(kin, wrench, r);
       }

@@ -83,6 +83,7 @@ struct Kinematics {
   std::vector<Column<S, T>> column;           // per speed
   std::vector<FrameState<S, T>> frame_state;  // 0 ground's own, i + 1 frame i
   std::vector<int> channel_frames;            // frames to keep up to date
+  std::vector<int> node_frames;               // those that place_reduced() does
   std::vector<int> shown_frames;              // those that show() does
   std::vector<int> dof_coordinate;            // speed -> coordinate of 1-dof joints, -1 otherwise
   std::vector<T> at;                          // coordinates that the positions belong to
@@ -169,19 +170,34 @@ struct Kinematics {
       if (used[i] >= kAccelerated) reduced.accelerated.push_back(node_index);
       if (used[i] != kNot) reduced.shown.push_back(node_index);
     }
-    for (const int f : channel_frames)
-      if (const int n = m.frames[static_cast<size_t>(f)].node;
-          n >= 0 && n < static_cast<int>(used.size()) && used[static_cast<size_t>(n)] == kShown)
-        shown_frames.push_back(f);
     std::erase_if(channel_frames, [&](int f) {
-      return std::find(shown_frames.begin(), shown_frames.end(), f) != shown_frames.end();
+      const int n = m.frames[static_cast<size_t>(f)].node;
+      if (n < 0 || n >= static_cast<int>(used.size())) return false;
+      (used[static_cast<size_t>(n)] == kShown ? shown_frames : node_frames).push_back(f);
+      return true;
     });
+  }
+
+  // Links of reduced models at the last positions(), which itself places them only where rows look at nodes: otherwise loops are closed, and their rows
+  // differentiated, by the joints alone.
+  template <class P>
+  void place_reduced(const Constants<S, P>& c) {
+    if constexpr (S::kPlanar) {
+      if (reduced.placed || !reduced.layout.active) return;
+      erls::place_links(c.reduced, q, model->joint_nq() - model->joint_nv(), body, reduced);
+      reduced.placed = true;
+      for (const int i : reduced.used)
+        erls::place_node(*model, c.beams, c.reduced, reduced, i, body,
+                         node[static_cast<size_t>(i)]);
+      for (const int f : node_frames) place_frame(c, f);
+    }
   }
 
   // Brings the nodes and frames of reduced models up to date that outputs look at.
   template <class P>
   void show(const Constants<S, P>& c) {
     if constexpr (S::kPlanar) {
+      place_reduced(c);
       if (reduced.shown.empty()) return;
       for (const int i : reduced.shown) {
         auto& n = node[static_cast<size_t>(i)];
@@ -294,12 +310,8 @@ struct Kinematics {
     }
     if constexpr (S::kPlanar) {
       if (reduced.layout.active) {
-        erls::place_links(c.reduced, coordinates, model->joint_nq() - model->joint_nv(), body,
-                          reduced);
-        reduced.shown_place = reduced.shown_rate = reduced.shown_second = false;
-        for (const int i : reduced.used)
-          erls::place_node(*model, c.beams, c.reduced, reduced, i, body,
-                           node[static_cast<size_t>(i)]);
+        reduced.placed = reduced.shown_place = reduced.shown_rate = reduced.shown_second = false;
+        if (!reduced.accelerated.empty()) place_reduced(c);
       } else if (!node.empty()) {
         erls::place_nodes(*model, c.beams, coordinates, body, node);
       }
@@ -309,8 +321,10 @@ struct Kinematics {
     for (int f : channel_frames) place_frame(c, f);
   }
 
+  // `links`: with those of a reduced model.
   template <class P>
-  void velocities([[maybe_unused]] const Constants<S, P>& c, const T* speeds) {
+  void velocities([[maybe_unused]] const Constants<S, P>& c, const T* speeds,
+                  [[maybe_unused]] bool links = true) {
     v = speeds;
     BodyState<S, T>*bodies = body.data(), *b = bodies;
     const Column<S, T>* columns = column.data();
@@ -329,10 +343,13 @@ struct Kinematics {
     }
     if constexpr (S::kPlanar) {
       if (reduced.layout.active) {
-        erls::move_links(c.reduced, speeds, body, reduced);
         reduced.shown_rate = reduced.shown_second = false;
-        for (const int i : reduced.moved)
-          erls::move_node(*model, c.reduced, reduced, i, body, node[static_cast<size_t>(i)]);
+        if (links) {
+          place_reduced(c);
+          erls::move_links(c.reduced, speeds, body, reduced);
+          for (const int i : reduced.moved)
+            erls::move_node(*model, c.reduced, reduced, i, body, node[static_cast<size_t>(i)]);
+        }
       } else if (!node.empty()) {
         erls::move_nodes(*model, speeds, body, node);
       }
@@ -341,7 +358,7 @@ struct Kinematics {
   }
 
   template <class P>
-  void accelerations(const Constants<S, P>& c, const T* acc) {
+  void accelerations(const Constants<S, P>& c, const T* acc, [[maybe_unused]] bool links = true) {
     a = acc;
     BodyState<S, T>*bodies = body.data(), *b = bodies;
     const Column<S, T>* columns = column.data();
@@ -376,10 +393,13 @@ struct Kinematics {
     }
     if constexpr (S::kPlanar) {
       if (reduced.layout.active) {
-        erls::accelerate_links(c.reduced, acc, body, reduced);
         reduced.shown_second = false;
-        for (const int i : reduced.accelerated)
-          erls::accelerate_node(*model, c.reduced, reduced, i, body, node[static_cast<size_t>(i)]);
+        if (links) {
+          erls::accelerate_links(c.reduced, acc, body, reduced);
+          for (const int i : reduced.accelerated)
+            erls::accelerate_node(*model, c.reduced, reduced, i, body,
+                                  node[static_cast<size_t>(i)]);
+        }
       } else if (!node.empty()) {
         erls::accelerate_nodes(*model, acc, body);
       }
@@ -403,9 +423,11 @@ struct Kinematics {
     const BodyState<S, T>& b = body[static_cast<size_t>(f.body + 1)];
     if constexpr (S::kPlanar)
       if (const int n = model->frames[static_cast<size_t>(index)].node;
-          reduced.layout.active && n >= 0 && n < static_cast<int>(node.size()))
+          reduced.layout.active && n >= 0 && n < static_cast<int>(node.size())) {
+        place_reduced(c);
         erls::place_node(*model, c.beams, c.reduced, reduced, n, body,
                          node[static_cast<size_t>(n)]);
+      }
     FrameState<S, T>& s = frame_state[static_cast<size_t>(index + 1)];
     s.body = f.body + 1;
     s.turned = f.turned;

@@ -30,7 +30,7 @@ void RigidWorkspace<S>::seed_point(const Point& x) {
 
 template <class S>
 template <class P>
-void RigidWorkspace<S>::sweep(const Constants<S, P>& c, const Point& x) {
+void RigidWorkspace<S>::sweep(const Constants<S, P>& c, const Point& x, bool placed) {
   DualScratch& d = *dual_;
   Arguments<Dual> p;
   p.t = x.t;
@@ -40,7 +40,7 @@ void RigidWorkspace<S>::sweep(const Constants<S, P>& c, const Point& x) {
   p.lambda = d.lambda.data();
   p.u = d.u.data();
   p.u_rate = x.u_rate.empty() ? nullptr : x.u_rate.data();
-  d.eq.evaluate(c, p);
+  d.eq.evaluate(c, p, placed);
 }
 
 template <class S>
@@ -161,7 +161,7 @@ void RigidWorkspace<S>::tangent_linear(const Point& x, const Blocks& blocks, Tan
   set_positions(x.q);
   if (blocks.a) {
     mass_known_ = false;
-    mass_.evaluate(eq_.kin, c_);
+    evaluate_mass();
     mass_.dense(out.r_a);
   }
   if (blocks.a || blocks.lambda) {
@@ -273,8 +273,11 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
   Arguments<Dual> p;
   p.lambda = d.lambda.data();
   p.u = d.u.data();
+  bool still = false;  // the positions are there, with all their derivatives zero
   for (Eigen::Index base = 0; base < columns; base += kDualLanes) {
     const auto count = static_cast<int>(std::min<Eigen::Index>(kDualLanes, columns - base));
+    const bool moves = (dq.middleCols(base, count).array() != 0).any(), placed = still && !moves;
+    still = !moves;
     for (const Joint& j : model_.joints) {
       const auto q = static_cast<size_t>(j.q), v = static_cast<size_t>(j.v);
       for (int l = 0; l < count; ++l) {
@@ -303,11 +306,12 @@ void RigidWorkspace<S>::along(const Point& x, Level level, const Eigen::MatrixXd
         d.a[static_cast<size_t>(dof)].v[l] = da.cols() > 0 ? da(dof, base + l) : 0.0;
       }
     if (all) {
-      sweep(c_, x);
+      sweep(c_, x, placed);
     } else {
       d.eq.signals_at(c_, x.t);
-      d.eq.kin.positions(c_, d.q.data());
-      d.eq.kin.velocities(c_, d.v.data());
+      if (!placed) d.eq.kin.positions(c_, d.q.data());
+      // Rows alone: links of a reduced model where one of them looks at its nodes.
+      d.eq.kin.velocities(c_, d.v.data(), ny > 0 || !d.eq.kin.reduced.accelerated.empty());
     }
     for (Eigen::Index i = 0; i < npv; ++i) {
       const Dual rate = all ? d.eq.phi_dot[static_cast<size_t>(i)]

@@ -103,6 +103,17 @@ RigidWorkspace<S>::RigidWorkspace(const Model& model, const Params& params)
   }
   if (model.reduction.active())
     node_scratch_ = std::make_unique<erls::ReducedForce<double>>(eq_.kin.reduced.layout);
+  if constexpr (S::kPlanar) {
+    const erls::ReducedState<double>& s = eq_.kin.reduced;
+    if (erls::FloatingLinks::fits(s.layout) && mass_.beams()->full() && !displacements_move_ &&
+        s.accelerated.empty()) {
+      floating_ = std::make_unique<erls::FloatingLinks>(model);
+      last_v_.resize(nv);
+      last_a_.resize(nv);
+      last_u_.resize(model.inputs.size());
+      last_u_rate_.resize(model.inputs.size());
+    }
+  }
   set_parameters(params);
 }
 
@@ -120,7 +131,10 @@ void RigidWorkspace<S>::set_parameters(const Params& params) {
   if (length_ == 0) length_ = 1;
   eq_.forget();
   mass_.bake(c_);
+  if (floating_) floating_->use(floating_->baked(c_.reduced));
+  floating_last_ = false;
   forget_pose();
+  bake_references();
 }
 
 template <class S>
@@ -139,6 +153,12 @@ Arguments<double> RigidWorkspace<S>::arguments(const Point& x) {
 template <class S>
 void RigidWorkspace<S>::set_positions(View q) {
   eq_.kin.positions(c_, q.data());
+}
+
+template <class S>
+void RigidWorkspace<S>::evaluate_mass() noexcept {
+  eq_.kin.place_reduced(c_);
+  mass_.evaluate(eq_.kin, c_);
 }
 
 template <class S>
@@ -162,7 +182,7 @@ template <class S>
 void RigidWorkspace<S>::mass_matrix(View q, Eigen::MatrixXd& mass) {
   set_positions(q);
   mass_known_ = false;
-  mass_.evaluate(eq_.kin, c_);
+  evaluate_mass();
   mass_.dense(mass);
 }
 
@@ -421,71 +441,6 @@ void RigidWorkspace<S>::node_motion(View q, View v, MutableView u, MutableView u
 }
 
 template <class S>
-double RigidWorkspace<S>::reduction_drift(View q) {
-  const auto n = static_cast<Eigen::Index>(model_.reduction.modes.size());
-  if (!model_.reduction.active() || n == 0) return 0;
-  Eigen::MatrixXd mass;
-  mass_matrix(q, mass);
-  const Eigen::Index first = model_.reduction.first_mode;
-  const Eigen::MatrixXd off = mass.block(first, first, n, n) - Eigen::MatrixXd::Identity(n, n);
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(off, Eigen::EigenvaluesOnly)
-      .eigenvalues()
-      .cwiseAbs()
-      .maxCoeff();
-}
-
-template <class S>
-bool RigidWorkspace<S>::renew_reduction(MutableView q, MutableView v, double& jump) {
-  if constexpr (S::kPlanar) {
-    const auto modes = static_cast<Eigen::Index>(model_.reduction.modes.size());
-    if (!model_.reduction.active() || modes == 0) return false;
-    set_positions(q);
-    std::vector<double> angles;
-    for (const Beam& b : model_.beams)
-      angles.push_back(eq_.kin.body[static_cast<size_t>(b.body) + 1].angle);
-    const Eigen::MatrixXd old = erls::turned_shapes(model_, shapes_, angles);
-    auto next = erls::interior_modes(model_, c_.beams, angles, &old);
-    if (!next) return false;
-    const Eigen::Index n = next->mass.rows();
-    Eigen::VectorXd u(3 * static_cast<Eigen::Index>(model_.nodes.size())), u_dot = u;
-    // Displacements that are no coordinates, and their rates.
-    const auto slaves = [&](Eigen::VectorXd& at, Eigen::VectorXd& rate) {
-      node_motion(q, v, {u.data(), static_cast<size_t>(u.size())},
-                  {u_dot.data(), static_cast<size_t>(u_dot.size())});
-      at.resize(n);
-      rate.resize(n);
-      for (size_t i = 0; i < model_.nodes.size(); ++i)
-        for (size_t k = 0; k < 3; ++k)
-          if (const int s = model_.nodes[i].slave[k]; s >= 0) {
-            at(s) = u(static_cast<Eigen::Index>(3 * i + k));
-            rate(s) = u_dot(static_cast<Eigen::Index>(3 * i + k));
-          }
-    };
-    Eigen::VectorXd before, rate_before, still, rate_still;
-    slaves(before, rate_before);
-    shapes_ = next->shapes;
-    set_parameters(Params(params_));
-    const auto amplitude = q.subspan(
-        static_cast<size_t>(model_.reduction.first_mode + model_.joint_nq() - model_.joint_nv()),
-        static_cast<size_t>(modes));
-    const auto rate =
-        v.subspan(static_cast<size_t>(model_.reduction.first_mode), static_cast<size_t>(modes));
-    // At the new reference Ψ is Φ, of unit modal mass: amplitudes first, then their rates, which see the turning of the former.
-    const Eigen::MatrixXd projection = next->phi.transpose() * next->mass;
-    std::fill(amplitude.begin(), amplitude.end(), 0.0);
-    std::fill(rate.begin(), rate.end(), 0.0);
-    slaves(still, rate_still);
-    Eigen::Map<Eigen::VectorXd>(amplitude.data(), modes) = projection * (before - still);
-    slaves(still, rate_still);
-    Eigen::Map<Eigen::VectorXd>(rate.data(), modes) = projection * (rate_before - rate_still);
-    jump = n > 0 ? (before - still).cwiseAbs().maxCoeff() : 0.0;
-    return true;
-  } else {
-    return false;
-  }
-}
-
-template <class S>
 void RigidWorkspace<S>::coincidence_jacobian(const Coincidence& c) noexcept {
   using Vec = typename S::template Vec<double>;
   const BodyState<S, double>* bodies = eq_.kin.body.data();
@@ -686,6 +641,88 @@ Status RigidWorkspace<S>::close_velocities(double t, View u, MutableView v) noex
 template <class S>
 Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
                                         MutableView a) noexcept {
+  if constexpr (S::kPlanar)
+    if (floating_ && static_cast<int>(lu_.free_columns(2).size() - model_.elastic.size()) <=
+                         erls::FloatingLinks::kSpeeds)
+      return floating_accelerations(t, v, u, u_rate, a);
+  return general_accelerations(t, v, u, u_rate, a);
+}
+
+// Bodies and links at zero independent accelerations, then the links as floating frames.
+template <class S>
+Status RigidWorkspace<S>::floating_accelerations(double t, View v, View u, View u_rate,
+                                                 MutableView a) noexcept {
+  if constexpr (S::kPlanar) {
+    const auto nj = model_.joint_nv(), rank = lu_.rank(2),
+               nz = static_cast<int>(lu_.free_columns(2).size() - model_.elastic.size());
+    const int *columns = lu_.pivot_columns().data(), *free = lu_.free_columns(2).data(),
+              *entry = free_entry_.data();
+    double *right = right_.data(), *out = a.data();
+    const double* g = g_.value.data();
+    auto& kin = eq_.kin;
+    erls::FloatingLinks& links = *floating_;
+    floating_last_ = true;
+    last_t_ = t;
+    std::copy(v.begin(), v.end(), last_v_.begin());
+    std::copy(u.begin(), u.end(), last_u_.begin());
+    std::copy(u_rate.begin(), u_rate.end(), last_u_rate_.begin());
+    kin.place_reduced(c_);
+    if (!floating_known_) links.place(kin);
+    kin.velocities(c_, v.data(), false);
+    links.move(kin, c_, v.data());
+    for (const int i : kin.reduced.moved)
+      erls::move_node(model_, c_.reduced, kin.reduced, i, kin.body,
+                      kin.node[static_cast<size_t>(i)]);
+    Arguments<double> x;
+    x.t = t;
+    x.u = u.empty() ? nullptr : u.data();
+    x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
+    kin.accelerations(c_, zero_.data(), false);
+    for (int i = 0; i < nj; ++i) out[i] = 0;
+    if (rank > 0) {
+      add_dependent(x, out);
+      kin.accelerations(c_, out, false);
+    }
+    links.accelerate(kin, c_);
+    eq_.floating = &links;
+    eq_.floating_added = added_.data();
+    eq_.forces(c_, x);
+    eq_.floating = nullptr;
+    double* r = eq_.r.data();
+    for (int i = 0; i < nj; ++i) r[i] -= added_[static_cast<size_t>(i)];
+    if (!floating_known_) {
+      for (int z = 0; z < nz; ++z) {
+        double* column = &basis_[static_cast<size_t>(z * nj)];
+        for (int i = 0; i < nj; ++i) column[i] = 0;
+        column[free[z]] = 1;
+        for (int i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
+        lu_.solve(2, right);
+        for (int i = 0; i < rank; ++i) column[columns[i]] = right[i];
+      }
+      if (!links.factor(kin, c_, basis_.data(), nj, nz, kMassless)) return Status::kSingular;
+    }
+    links.solve(kin, r, basis_.data(), nj, nj, out);
+    floating_known_ = closed_ && std::equal(closed_q_.begin(), closed_q_.end(), kin.at.begin());
+    bool finite = true;
+    for (const double e : a) finite = finite && std::isfinite(e);
+    return finite ? Status::kOk : Status::kNotFinite;
+  } else {
+    return general_accelerations(t, v, u, u_rate, a);
+  }
+}
+
+template <class S>
+void RigidWorkspace<S>::general() noexcept {
+  if (!floating_last_) return;
+  // The basis is laid out anew.
+  floating_known_ = mass_known_ = false;
+  (void)general_accelerations(last_t_, last_v_, last_u_, last_u_rate_, last_a_);
+}
+
+template <class S>
+Status RigidWorkspace<S>::general_accelerations(double t, View v, View u, View u_rate,
+                                                MutableView a) noexcept {
+  floating_last_ = false;
   const auto nv = static_cast<size_t>(model_.nv);
   eq_.kin.velocities(c_, v.data());
   eq_.kin.accelerations(c_, zero_.data());
@@ -694,7 +731,7 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
   x.u = u.empty() ? nullptr : u.data();
   x.u_rate = u_rate.empty() ? nullptr : u_rate.data();
   eq_.forces(c_, x);
-  if (!mass_known_) mass_.evaluate(eq_.kin, c_);
+  if (!mass_known_) evaluate_mass();
   double *bias = bias_.data(), *out = a.data();
   const double *r = eq_.r.data(), *added = added_.data();
   for (size_t i = 0; i < nv; ++i) bias[i] = r[i] - added[i];
@@ -1010,6 +1047,7 @@ void RigidWorkspace<S>::set_added_forces(View force) noexcept {
 
 template <class S>
 void RigidWorkspace<S>::reduced_mass(Eigen::MatrixXd& mass) noexcept {
+  general();
   if (lu_.rank(2) == 0) {
     mass_.dense(mass);
     return;
@@ -1059,10 +1097,25 @@ void RigidWorkspace<S>::multipliers(View a, MutableView lambda) noexcept {
   std::fill(lambda.begin(), lambda.end(), 0.0);
   const auto rank = static_cast<size_t>(lu_.rank(2));
   if (rank == 0) return;
-  mass_.multiply(a.data(), force_.data());
+  const double *inertia = force_.data(), *bias = bias_.data();
+  if (floating_last_) {
+    // The residual at these accelerations.
+    Arguments<double> x;
+    x.t = last_t_;
+    x.u = last_u_.empty() ? nullptr : last_u_.data();
+    x.u_rate = last_u_rate_.empty() ? nullptr : last_u_rate_.data();
+    std::copy(a.begin(), a.end(), last_a_.begin());
+    eq_.kin.velocities(c_, last_v_.data());
+    eq_.kin.accelerations(c_, last_a_.data());
+    eq_.forces(c_, x);
+    for (size_t i = 0; i < force_.size(); ++i) force_[i] = eq_.r[i] - added_[i];
+    bias = zero_.data();
+  } else {
+    mass_.multiply(a.data(), force_.data());
+  }
   for (size_t i = 0; i < rank; ++i) {
     const auto at = static_cast<size_t>(lu_.pivot_columns()[i]);
-    right_[i] = force_[at] + bias_[at];
+    right_[i] = inertia[at] + bias[at];
   }
   lu_.solve_transposed(2, right_.data());
   for (size_t i = 0; i < rank; ++i) lambda[static_cast<size_t>(lu_.pivot_rows()[i])] = right_[i];
@@ -1134,7 +1187,7 @@ Status RigidWorkspace<S>::forward_dynamics(const Point& x, Eigen::VectorXd& a,
   residual(at, false, r);
   Eigen::MatrixXd mass, g;
   mass_known_ = false;
-  mass_.evaluate(eq_.kin, c_);
+  evaluate_mass();
   mass_.dense(mass);
   constraint_jacobian(x.t, x.q, g);
   SaddleSolver saddle(model_.nv, model_.n_rows());

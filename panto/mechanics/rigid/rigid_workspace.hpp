@@ -3,6 +3,8 @@
 
 #include <Eigen/LU>
 
+#include "panto/mechanics/erls/reference_map.hpp"
+#include "panto/mechanics/references.hpp"
 #include "panto/mechanics/rigid/equations.hpp"
 #include "panto/mechanics/rigid/mass.hpp"
 #include "panto/mechanics/workspace.hpp"
@@ -13,7 +15,7 @@
 namespace panto::rigid {
 
 template <class S>
-class RigidWorkspace final : public Workspace {
+class RigidWorkspace final : public Workspace, public References {
  public:
   RigidWorkspace(const Model& model, const Params& params);
   void set_parameters(const Params& params) override;
@@ -43,6 +45,15 @@ class RigidWorkspace final : public Workspace {
   void node_motion(View q, View v, MutableView u, MutableView u_dot) override;
   double reduction_drift(View q) override;
   [[nodiscard]] bool renew_reduction(MutableView q, MutableView v, double& jump) override;
+  [[nodiscard]] int references() const noexcept override {
+    return static_cast<int>(references_.size());
+  }
+  [[nodiscard]] int reference() const noexcept override { return reference_; }
+  [[nodiscard]] int add_reference(View q) override;
+  void use_reference(int i) noexcept override;
+  [[nodiscard]] double reference_drift(int i, View q) noexcept override;
+  [[nodiscard]] bool hand_over(int from, int to, MutableView q, MutableView v,
+                               Eigen::MatrixXd& change) noexcept override;
 
   void inputs_at(double t, MutableView u, MutableView u_rate) const noexcept override;
 
@@ -63,7 +74,7 @@ class RigidWorkspace final : public Workspace {
   [[nodiscard]] double conditioning() const override { return lu_.conditioning(); }
   [[nodiscard]] int position_rank() const override { return lu_.rank(0); }
   [[nodiscard]] Status close_positions(double t, MutableView q) noexcept override;
-  void forget_pose() noexcept override { closed_ = mass_known_ = false; }
+  void forget_pose() noexcept override { closed_ = mass_known_ = floating_known_ = false; }
   [[nodiscard]] Status hold_positions(double t, View q) noexcept override;
   [[nodiscard]] Status close_velocities(double t, View u, MutableView v) noexcept override;
   [[nodiscard]] Status accelerations(double t, View v, View u, View u_rate,
@@ -85,11 +96,26 @@ class RigidWorkspace final : public Workspace {
                                         Eigen::VectorXd& lambda) override;
 
  private:
+  // Accelerations with the mass matrix of all speeds, which reduced_mass() reads.
+  [[nodiscard]] Status general_accelerations(double t, View v, View u, View u_rate,
+                                             MutableView a) noexcept;
+  // By floating frames (RER-9), of reduced models; what reduced_mass() reads is then made up for by general().
+  [[nodiscard]] Status floating_accelerations(double t, View v, View u, View u_rate,
+                                              MutableView a) noexcept;
+  void general() noexcept;
   bool reduced_accelerations(double* a) noexcept;  // false: reduced mass matrix not definite
   bool full_accelerations(double* a) noexcept;     // the same, all coordinates at once
   bool saddle_accelerations(double* a) noexcept;   // false: singular
   static Arguments<double> arguments(const Point& x);
   void set_positions(View q);
+  void evaluate_mass() noexcept;  // at the kinematics' positions
+  void bake_references();
+  // Links of the beams at q, v: link_angles_, link_rates_.
+  void place_beams(View q, View v) noexcept;
+  [[nodiscard]] bool make_reference(View q, erls::Reference& out);
+  // Amplitudes of (q, v) by the map just computed; what is lost of displacements.
+  double change_amplitudes(MutableView q, MutableView v) noexcept;
+  void adopt(const erls::Reference& next) noexcept;
   void find_free_entries() noexcept;
   // Adds the dependent accelerations that the rows ask for at the kinematics' accelerations.
   void add_dependent(const Arguments<double>& x, double* a) noexcept;
@@ -105,7 +131,8 @@ class RigidWorkspace final : public Workspace {
   void project_on_link(const Channel& c, const Gradient<S, double>& gradient,
                        double* row) const noexcept;
   template <class P>
-  void sweep(const Constants<S, P>& c, const Point& x);  // dual evaluation with the current seeds
+  // Dual evaluation with the current seeds; placed: the last one's positions stay.
+  void sweep(const Constants<S, P>& c, const Point& x, bool placed = false);
   void seed_point(const Point& x);
   void tangent_state(const Point& x, const Blocks& blocks, Tangent& out);
   void tangent_linear(const Point& x, const Blocks& blocks, Tangent& out);
@@ -114,10 +141,21 @@ class RigidWorkspace final : public Workspace {
   Structure structure_;
   Params params_;
   Eigen::MatrixXd shapes_;  // interior modes of a reduced model
+  std::vector<erls::Reference> references_;
+  int reference_ = 0;
+  std::unique_ptr<erls::ReferenceMap> map_;
+  std::vector<double> link_angles_, link_rates_, unit_;
+  Eigen::VectorXd eta_, eta_dot_;
+  Eigen::MatrixXd map_x_, map_v_, slope_;
   Constants<S, double> c_;
   Equations<S, double> eq_;
   TreeMass<S> mass_;
   std::unique_ptr<erls::ReducedForce<double>> node_scratch_;  // of project_node()
+  std::unique_ptr<erls::FloatingLinks> floating_;             // where it can be used
+  bool floating_known_ = false;  // its factor belongs to the closed pose
+  bool floating_last_ = false;   // the last accelerations() took it, with these arguments
+  double last_t_ = 0;
+  std::vector<double> last_v_, last_u_, last_u_rate_, last_a_;
   RowMatrix g_;
   std::vector<int> stop_;  // per row: the body that both sides of the channel hang on
   StagedLU lu_, old_lu_;

@@ -1,0 +1,95 @@
+// The inverse equations over a whole horizon at once, by collocation of fourth order: Lobatto's three points per interval, with conditions at both ends (SRV-44 … SRV-46).
+// Newton's method on a chain of blocks; nothing is integrated forward, so that growing and decaying internal motion are alike.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "panto/inversion/internal_modes.hpp"
+#include "panto/numerics/block_chain.hpp"
+
+namespace panto {
+
+// Desired outputs and their first two derivatives at t: z, ż, z̈ one after the other.
+using Targets = std::function<void(double t, std::span<double> out)>;
+
+struct HorizonEnd {
+  Eigen::VectorXd y, mu;     // at rest; μ: λ and u
+  EndConditions conditions;  // on (y - rest, v / frequency)
+  double frequency = 1;
+};
+
+class Collocation {
+ public:
+  // The system must outlive it. mesh: ascending, at least two instants. independent coordinates are chosen at `states` (one column per instant, as in
+  // StageSolver: y, v, w, λ, u), which is also the first guess.
+  Collocation(ServoSystem& system, Targets targets, std::vector<double> mesh, HorizonEnd begin,
+              HorizonEnd end, const Eigen::MatrixXd& states);
+  Collocation(const Collocation&) = delete;
+  Collocation& operator=(const Collocation&) = delete;
+
+  struct Report {
+    int iterations = 0, dampings = 0;
+    double step = 0;  // the last, relative to each quantity's largest value
+    bool regular = true;
+  };
+  // Newton steps, shortened while the next would not become smaller, until one is below `tolerance`. kNotConverged: the best iterate stands.
+  [[nodiscard]] Status solve(int iterations, double tolerance, Report& report);
+
+  // Whether λ or u are interpolated in the middles (SRV-47).
+  [[nodiscard]] bool interpolates() const;
+  [[nodiscard]] const std::vector<double>& mesh() const { return mesh_; }
+  // Columns: states at the instants of the mesh and, between them, in the middle: 2 n - 1 of n.
+  [[nodiscard]] Eigen::MatrixXd states() const;
+  [[nodiscard]] std::vector<double> times() const;
+  // Largest change of positions, speeds and inputs since a solution on a mesh whose instants are among these: by its instants, relative to the largest values.
+  [[nodiscard]] std::vector<double> changes(const Collocation& coarser) const;
+
+ private:
+  // An instant or the middle of an interval, linearised: accelerations follow from the equations of motion (SRV-45),
+  //   δw = a + D δ(y, v, μ),   rows that are left: c + C δ(y, v, μ) = 0.
+  struct Point {
+    Eigen::MatrixXd inverse, D, C, by_w;  // inverse: of the mass matrix; by_w: of the rows
+    Eigen::VectorXd a, c;
+  };
+  struct Equation {
+    int row = 0, level = 0, component = -1;  // component: of the path
+  };
+  void choose_independent();
+  void choose_interpolated(double h);
+  void evaluate(const double* state, double t, bool with_tangent);
+  void linearise(const std::vector<Equation>& equations, Point& point);
+  void leave(const std::vector<Equation>& equations, Point& point) const;  // a and c anew
+  [[nodiscard]] bool assemble();
+  // -F of all stages, with the derivatives of the last assembly.
+  void right_hand_sides();
+  [[nodiscard]] bool points(bool with_tangent);
+  void solve_linear(Eigen::VectorXd& step) const;
+  [[nodiscard]] int node(int i) const { return i * (state_ + middle_); }
+  [[nodiscard]] int between(int i) const { return node(i) + state_; }
+  [[nodiscard]] double length(int i) const {
+    return mesh_[static_cast<size_t>(i) + 1] - mesh_[static_cast<size_t>(i)];
+  }
+  void middle_state(int i, double* out) const;
+  void scale_unknowns();
+  [[nodiscard]] double norm(const Eigen::VectorXd& step) const;
+
+  ServoSystem& system_;
+  Targets targets_;
+  std::vector<double> mesh_;
+  HorizonEnd begin_, end_;
+  int nv_, nl_, nu_, mu_, state_, middle_, block_;  // block_: y, v, μ of an instant
+  std::vector<Equation> at_instants_, in_middles_;
+  std::vector<std::vector<int>> free_y_, free_v_;  // independent coordinates of each interval
+  // Rows in a middle that say little about λ and u there: combinations of rows that are kept, and of λ and u that are interpolated instead (SRV-47).
+  std::vector<Eigen::MatrixXd> kept_, interpolated_;
+  Eigen::VectorXd x_, scale_;  // scale_: of a state
+  std::vector<Point> instants_, middles_;
+  ServoValues values_;
+  std::vector<double> target_;
+  BlockChain chain_;
+  std::vector<Eigen::VectorXd> row_scale_, right_;
+};
+
+}  // namespace panto

@@ -1,0 +1,375 @@
+#include "panto/inversion/stable_inversion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace panto {
+namespace {
+
+View view_of(const Eigen::VectorXd& x) { return {x.data(), static_cast<size_t>(x.size())}; }
+
+// A path that is followed more slowly: `stretch` times its duration, from the same beginning.
+struct Slowed {
+  const Path& path;
+  double stretch = 1;
+  [[nodiscard]] double own_time(double t) const {
+    return path.begin() + (t - path.begin()) / stretch;
+  }
+  [[nodiscard]] double end() const { return path.begin() + (path.end() - path.begin()) * stretch; }
+  [[nodiscard]] Targets targets() const {
+    return [this](double t, std::span<double> out) {
+      path.at(own_time(t), 3, out);
+      const size_t n = out.size() / 3;
+      for (size_t i = 0; i < n; ++i) {
+        out[n + i] /= stretch;
+        out[2 * n + i] /= stretch * stretch;
+      }
+    };
+  }
+};
+
+// Parts of the horizon with equal spacing inside; boundaries are instants of the mesh.
+std::vector<double> uniform(const std::vector<double>& ends, double spacing) {
+  std::vector<double> mesh{ends.front()};
+  for (size_t i = 1; i < ends.size(); ++i) {
+    const double length = ends[i] - ends[i - 1];
+    const int n = std::max(1, static_cast<int>(std::lround(std::ceil(length / spacing - 1e-9))));
+    for (int k = 1; k <= n; ++k) mesh.push_back(ends[i - 1] + length * k / n);
+    mesh.back() = ends[i];
+  }
+  return mesh;
+}
+
+// At rest where the path is, instant by instant; speeds and accelerations by differences.
+Result<Eigen::MatrixXd> quasi_static(ServoSystem& system, const Slowed& slowed,
+                                     const std::vector<double>& mesh, const Rest& begin) {
+  const int nv = system.nv(), nl = system.n_lambda(), nu = system.nu();
+  const auto n = static_cast<Eigen::Index>(mesh.size());
+  Eigen::MatrixXd states = Eigen::MatrixXd::Zero(3 * nv + nl + nu, n);
+  Rest rest = begin;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const double t = mesh[static_cast<size_t>(i)];
+    const bool moves = t > slowed.path.begin() && t < slowed.end();
+    if (moves || (i > 0 && t >= slowed.end() && mesh[static_cast<size_t>(i) - 1] < slowed.end())) {
+      Result<Rest> next = rest_at(system, slowed.path, slowed.own_time(t), view_of(rest.y));
+      if (!next.ok()) return next.diagnostics();
+      rest = *next;
+    }
+    states.col(i).head(nv) = rest.y;
+    states.col(i).segment(3 * nv, nl) = rest.lambda;
+    states.col(i).tail(nu) = rest.u;
+  }
+  const auto differentiate = [&](int from, int to) {
+    for (Eigen::Index i = 1; i + 1 < n; ++i)
+      states.col(i).segment(to, nv) =
+          (states.col(i + 1).segment(from, nv) - states.col(i - 1).segment(from, nv)) /
+          (mesh[static_cast<size_t>(i) + 1] - mesh[static_cast<size_t>(i) - 1]);
+  };
+  differentiate(0, nv);
+  differentiate(nv, 2 * nv);
+  return states;
+}
+
+// Numbers in (y, v) of names of coordinates, "'" for speeds.
+bool numbers_of(const ServoSystem& system, const std::vector<std::string>& names,
+                std::vector<int>& numbers, std::string& unknown) {
+  const std::vector<std::string>& all = system.coordinate_names();
+  for (std::string name : names) {
+    const bool speed = !name.empty() && name.back() == '\'';
+    if (speed) name.pop_back();
+    const auto it = std::find(all.begin(), all.end(), name);
+    if (it == all.end()) {
+      unknown = name;
+      return false;
+    }
+    numbers.push_back(static_cast<int>(it - all.begin()) + (speed ? system.nv() : 0));
+  }
+  return true;
+}
+
+std::vector<std::string> names_of(const ServoSystem& system, const std::vector<int>& numbers) {
+  std::vector<std::string> names;
+  names.reserve(numbers.size());
+  for (const int k : numbers)
+    names.push_back(k < system.nv()
+                        ? system.coordinate_names()[static_cast<size_t>(k)]
+                        : system.coordinate_names()[static_cast<size_t>(k - system.nv())] + "'");
+  return names;
+}
+
+double slowest(const std::vector<std::complex<double>>& zeros) {
+  return zeros.empty() ? 0 : std::abs(zeros.front().real());
+}
+
+void keep(const Collocation& problem, const ServoSystem& system, StableInversion& out) {
+  out.t = problem.times();
+  const Eigen::MatrixXd states = problem.states();
+  const auto rows = [&](int from, int count, std::vector<std::vector<double>>& to) {
+    for (int i = 0; i < count; ++i) {
+      std::vector<double>& row = to.emplace_back(out.t.size());
+      for (size_t k = 0; k < row.size(); ++k)
+        row[k] = states(from + i, static_cast<Eigen::Index>(k));
+    }
+  };
+  const int nv = system.nv(), nl = system.n_lambda();
+  rows(0, nv, out.y);
+  rows(nv, nv, out.v);
+  rows(2 * nv, nv, out.w);
+  rows(3 * nv, nl, out.lambda);
+  rows(3 * nv + nl, system.nu(), out.u);
+}
+
+void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int nv,
+                   const Path& path, const StableOptions& options, Diagnostics& notes) {
+  const size_t last = out.t.size() - 1;
+  const auto distance = [&](size_t at, const Rest& rest) {
+    double sum = 0;
+    for (int c = 0; c < nv; ++c) {
+      const auto k = static_cast<size_t>(c);
+      sum = std::max(
+          {sum, std::abs(out.y[k][at] - rest.y[c]), std::abs(out.v[k][at]) / out.modes.frequency});
+    }
+    return sum;
+  };
+  double largest = 1e-300;
+  for (size_t i = 0; i <= last; ++i)
+    largest = std::max(largest, std::min(distance(i, begin), distance(i, end)));
+  out.leakage_begin = distance(0, begin) / largest;
+  out.leakage_end = distance(last, end) / largest;
+  constexpr double kTooMuch = 100;  // times what was asked for
+  const auto judge = [&](double leaks, double rate, double has, const char* where) {
+    if (!(leaks > kTooMuch * options.leakage) || rate <= 0) return;
+    notes.warning(
+        1077, {},
+        fmt::format("the horizon ends too early {} the path: internal motion is still {:.2g} "
+                    "of its largest there; {:.3g} s instead of {:.3g} s would do",
+                    where, leaks, has + std::log(leaks / options.leakage) / rate, has));
+  };
+  judge(out.leakage_begin, slowest(out.modes.growing), out.before, "before");
+  judge(out.leakage_end, slowest(out.modes.decaying), out.after, "after");
+
+  constexpr double kActs = 1e-3;
+  double first = path.begin(), final = path.end();
+  for (size_t i = 0; i < out.u.size(); ++i) {
+    const double u0 = begin.u[static_cast<Eigen::Index>(i)],
+                 u1 = end.u[static_cast<Eigen::Index>(i)];
+    double change = 0;
+    for (const double u : out.u[i])
+      change = std::max(change, std::min(std::abs(u - u0), std::abs(u - u1)));
+    for (size_t k = 0; k <= last; ++k) {
+      if (out.t[k] < first && std::abs(out.u[i][k] - u0) > kActs * change) first = out.t[k];
+      if (out.t[k] > final && std::abs(out.u[i][k] - u1) > kActs * change) final = out.t[k];
+    }
+  }
+  out.pre_actuation = path.begin() - first;
+  out.post_actuation = final - path.end();
+}
+
+}  // namespace
+
+Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
+                                      const StableOptions& options) {
+  Diagnostics notes;
+  const int nv = system.nv(), nl = system.n_lambda(), nu = system.nu();
+  Result<Rest> begin = rest_at(system, path, path.begin());
+  if (!begin.ok()) return begin.diagnostics();
+  const ServoAnalysis analysis = analyse(system, path.begin(), *begin);
+  const Diagnostics judged = judge(analysis, path);
+  for (const Diagnostic& d : judged.items()) {
+    if (d.id == 1032) {
+      notes.error(1032, {}, d.message);
+      return notes;
+    }
+    if (d.id == 1033) notes.warning(1033, {}, d.message);
+  }
+  // The rest at the end is the one that is reached along the path.
+  Slowed slowed{path, 1};
+  Result<Eigen::MatrixXd> along =
+      quasi_static(system, slowed,
+                   uniform({path.begin(), path.end()}, (path.end() - path.begin()) / 20), *begin);
+  if (!along.ok()) return along.diagnostics();
+  Rest end;
+  end.y = along->col(along->cols() - 1).head(nv);
+  end.lambda = along->col(along->cols() - 1).segment(3 * nv, nl);
+  end.u = along->col(along->cols() - 1).tail(nu);
+
+  StableInversion out;
+  out.modes = internal_modes(system, path.begin(), *begin);
+  const InternalModes at_end = internal_modes(system, path.end(), end);
+  constexpr double kDrifts = 1e-6;
+  for (const auto& s : out.modes.neutral)
+    if (std::abs(s) < kDrifts * std::max(1.0, out.modes.frequency)) {
+      notes.error(1071, {},
+                  "a zero at the origin: internal motion drifts and no bounded motion follows the "
+                  "path; hold the free motion by a spring, or choose another output");
+      return notes;
+    }
+  if (!out.modes.neutral.empty())
+    notes.warning(1076, {},
+                  fmt::format("{} zeros on the imaginary axis, the slowest at {:.4g} rad/s: these "
+                              "internal oscillations start from rest and do not decay",
+                              out.modes.neutral.size(), std::abs(out.modes.neutral.front())));
+
+  const auto forces = [](const Rest& rest) {
+    Eigen::VectorXd mu(rest.lambda.size() + rest.u.size());
+    mu << rest.lambda, rest.u;
+    return mu;
+  };
+  HorizonEnd first{begin->y, forces(*begin), {}, out.modes.frequency},
+      last{end.y, forces(end), {}, at_end.frequency};
+  if (options.ends == EndKind::kEigenspaces) {
+    first.conditions = leave_along_growing(out.modes);
+    last.conditions = arrive_along_decaying(at_end);
+  } else {
+    std::vector<int> chosen_begin, chosen_end;
+    std::string unknown;
+    if (!numbers_of(system, options.clamp_begin, chosen_begin, unknown) ||
+        !numbers_of(system, options.clamp_end, chosen_end, unknown)) {
+      notes.error(1072, {},
+                  fmt::format("there is no coordinate \"{}\" to be clamped{}", unknown,
+                              did_you_mean(unknown, system.coordinate_names())));
+      return notes;
+    }
+    first.conditions = clamp_begin(out.modes, chosen_begin);
+    last.conditions = clamp_end(at_end, chosen_end);
+    const int free_modes = out.modes.size() - static_cast<int>(out.modes.growing_basis.cols());
+    const auto wrong = [&](const EndConditions& c, Eigen::Index needed, const char* where) {
+      if (needed > 0 && c.rows.rows() == 0)
+        notes.error(1072, {},
+                    fmt::format("clamps at the {}: {} of them must tell as many internal modes "
+                                "apart, {} given ones do not; leave them out to have them chosen",
+                                where, needed, c.clamped.size()));
+    };
+    wrong(first.conditions, free_modes, "beginning");
+    wrong(last.conditions, at_end.growing_basis.cols(), "end");
+    if (!notes.ok()) return notes;
+    out.clamped_begin = names_of(system, first.conditions.clamped);
+    out.clamped_end = names_of(system, last.conditions.clamped);
+  }
+
+  const double decades = -std::log(options.leakage);
+  const auto horizon = [&](double given, double rate) {
+    return given >= 0 ? given : rate > 0 ? decades / rate : 0.0;
+  };
+  out.before = horizon(options.before, slowest(out.modes.growing));
+  out.after = horizon(options.after, slowest(out.modes.decaying));
+  const auto parts = [&] {
+    std::vector<double> ends;
+    if (out.before > 0) ends.push_back(path.begin() - out.before);
+    ends.push_back(path.begin());
+    ends.push_back(slowed.end());
+    if (out.after > 0) ends.push_back(slowed.end() + out.after);
+    return ends;
+  };
+  const double duration = path.end() - path.begin();
+  double spacing = options.dt > 0 ? options.dt : duration / 25;
+  const double finest = duration / 400;
+  std::vector<double> mesh = uniform(parts(), spacing);
+  Eigen::MatrixXd guess;
+  const auto rigid = [&]() -> Diagnostics {
+    Result<Eigen::MatrixXd> states = quasi_static(system, slowed, mesh, *begin);
+    if (!states.ok()) return states.diagnostics();
+    guess = *states;
+    return {};
+  };
+  if (Diagnostics d = rigid(); !d.ok()) return d;
+  constexpr double kSlowest = 1024;
+  // Errors fall at least by four when intervals are halved: the change is three times what is left. Where it is far below the tolerance they are fine enough;
+  // interpolated forces need an even mesh.
+  constexpr double kFalls = 3, kFine = 0.3;
+  std::unique_ptr<Collocation> coarser;
+  for (;;) {
+    auto problem =
+        std::make_unique<Collocation>(system, slowed.targets(), mesh, first, last, guess);
+    Collocation::Report report;
+    const Status status = problem->solve(options.iterations, options.newton_tolerance, report);
+    out.iterations += report.iterations;
+    ++out.meshes;
+    if (options.progress && !options.progress(std::min(0.9, 0.15 * out.meshes))) {
+      notes.error(1075, {}, "stopped before a solution was found");
+      return notes;
+    }
+    if (!ok(status)) {
+      // On a mesh that is too coarse for the internal motion there may be no solution; slower motion is nearer to the guess.
+      const bool refine = options.dt <= 0 && spacing > finest;
+      if (!refine && (slowed.stretch >= kSlowest || out.slow_downs > 40)) {
+        notes.error(1073, {},
+                    fmt::format("Newton's method: {} after {} iterations, relative step {:.2g}{}",
+                                to_string(status), out.iterations, report.step,
+                                report.regular ? "" : "; the equations are singular"));
+        return notes;
+      }
+      if (refine) {
+        spacing /= 2;
+      } else {
+        ++out.slow_downs;
+        slowed.stretch *= 2;
+      }
+      coarser.reset();
+      mesh = uniform(parts(), spacing);
+      if (Diagnostics d = rigid(); !d.ok()) return d;
+      continue;
+    }
+    if (slowed.stretch > 1) {
+      // The motion found, played faster.
+      const double old = slowed.stretch, old_end = slowed.end();
+      slowed.stretch = std::max(1.0, old / 2);
+      const double faster = old / slowed.stretch;
+      guess = problem->states()(Eigen::all, Eigen::seq(0, Eigen::last, 2));
+      for (double& at : mesh)
+        at = at <= path.begin() ? at
+             : at >= old_end    ? slowed.end() + (at - old_end)
+                                : path.begin() + (at - path.begin()) / faster;
+      guess.middleRows(nv, nv) *= faster;
+      guess.middleRows(2 * nv, nv) *= faster * faster;
+      continue;
+    }
+    out.intervals = static_cast<int>(mesh.size()) - 1;
+    std::vector<char> halve(mesh.size() - 1, 1);
+    bool done = options.dt > 0;
+    if (coarser && !done) {
+      const std::vector<double> changed = problem->changes(*coarser);
+      out.error = *std::max_element(changed.begin(), changed.end()) / kFalls;
+      done = out.error <= options.tolerance;
+      size_t k = 0;
+      for (size_t i = 0; i + 1 < mesh.size(); ++i) {
+        while (k + 2 < coarser->mesh().size() && coarser->mesh()[k + 1] <= mesh[i]) ++k;
+        halve[i] = problem->interpolates() ||
+                   std::max(changed[k], changed[k + 1]) > kFine * options.tolerance;
+      }
+    }
+    if (done) {
+      keep(*problem, system, out);
+      break;
+    }
+    const Eigen::MatrixXd states = problem->states();
+    std::vector<double> finer{mesh.front()};
+    std::vector<Eigen::Index> columns{0};
+    for (size_t i = 0; i + 1 < mesh.size(); ++i) {
+      const auto column = static_cast<Eigen::Index>(2 * i);
+      if (halve[i] != 0) {
+        finer.push_back((mesh[i] + mesh[i + 1]) / 2);
+        columns.push_back(column + 1);
+      }
+      finer.push_back(mesh[i + 1]);
+      columns.push_back(column + 2);
+    }
+    if (static_cast<int>(finer.size()) > options.most_intervals) {
+      notes.error(1074, {},
+                  fmt::format("an error of {:.2g} is reached with {} intervals, {:.2g} was asked "
+                              "for: allow more intervals or a larger tolerance",
+                              out.error, out.intervals, options.tolerance));
+      return notes;
+    }
+    guess = states(Eigen::all, columns);
+    mesh = std::move(finer);
+    coarser = std::move(problem);
+  }
+  describe_ends(out, *begin, end, nv, path, options, notes);
+  return {std::move(out), std::move(notes)};
+}
+
+}  // namespace panto

@@ -1,0 +1,56 @@
+// Stable inversion: the bounded motion of a mechanism whose outputs follow a path, also where its internal motion would grow in a forward integration. Inputs begin
+// to act before the path does, and go on after it (docs/theory/stable-inversion.md).
+#pragma once
+
+#include "panto/inversion/collocation.hpp"
+#include "panto/inversion/inverse_model.hpp"
+
+namespace panto {
+
+enum class EndKind : std::uint8_t {
+  kEigenspaces,  // leave rest along growing, reach it along decaying internal modes
+  kClamped,      // hold single positions and speeds at rest
+};
+
+struct StableOptions {
+  EndKind ends = EndKind::kEigenspaces;
+  double
+      before = -1,
+      after =
+          -1;  // horizon before and after the path [s]; -1: until internal motion has decayed to `leakage`
+  double leakage = 1e-6;
+  double dt = 0;            // > 0: a mesh of this spacing, not refined
+  double tolerance = 1e-6;  // of positions, speeds and inputs, relative to their largest values
+  int most_intervals = 20000;
+  int iterations = 25;
+  double newton_tolerance = 1e-8;
+  // kClamped: names of coordinates, with "'" their speeds; empty: chosen.
+  std::vector<std::string> clamp_begin, clamp_end;
+  std::function<bool(double)> progress;  // fraction done; false stops
+};
+
+struct StableInversion {
+  std::vector<double> t;  // instants of the mesh and the middles of its intervals
+  std::vector<std::vector<double>> y, v, w, lambda, u;  // by row
+  InternalModes modes;                                  // at the beginning
+  std::vector<std::string> clamped_begin, clamped_end;
+  double before = 0, after = 0;  // horizon
+  double
+      pre_actuation = 0,
+      post_actuation =
+          0;  // how long inputs differ from rest by more than a thousandth of their largest change
+  double
+      leakage_begin = 0,
+      leakage_end =
+          0;  // distance from rest at the ends, relative to the largest deviation of the internal motion
+  double error = 0;  // by the change since the mesh before; 0 with a mesh that was given
+  int intervals = 0, meshes = 0, iterations = 0, slow_downs = 0;
+};
+
+// Errors: E1021 (no rest at the beginning or end), E1032 (no inverse), E1071 (a zero at the origin: internal motion drifts), E1072 (options that cannot be: clamps,
+// horizon), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped).
+// Warnings: W1076 (zeros on the imaginary axis: oscillations that do not decay), W1077 (a horizon that is too short, and the one that would do), W1033.
+Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
+                                      const StableOptions& options);
+
+}  // namespace panto

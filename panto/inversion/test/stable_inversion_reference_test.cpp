@@ -1,0 +1,242 @@
+// Stable inversion of the planar manipulator with a passive joint (Drücker, 2022, Section 6.3; criteria A13 and A14 of its recomputation).
+#include <gtest/gtest.h>
+
+#include "panto/inversion/stable_inversion.hpp"
+#include "panto/inversion/test/cases.hpp"
+
+namespace panto {
+namespace {
+
+constexpr double kDegree = std::numbers::pi / 180;
+
+// Two bars of 0.5 m and 0.05 kg, spring and damper in the second joint, torque on the first (2.90)–(2.96), Table 6.1.
+struct Arm {
+  static constexpr int kCoordinates = 2, kConstraints = 0, kInputs = 1;
+  static constexpr double kLength = 0.5, kMass = 0.05, kStiffness = 0.5;
+  static constexpr double kInertia = kMass * kLength * kLength / 12;
+  double damping = 2.5e-5;
+  template <class T>
+  void dynamics(double, const T* y, const T* v, const T* w, const T*, const T* u, T* r) const {
+    using std::cos;
+    using std::sin;
+    const double a = kMass * kLength * kLength / 4, l2 = kLength * kLength;
+    const T a3 = l2 * kMass * cos(y[1]) / 2.0;
+    const T k = 0.5 * l2 * kMass * sin(y[1]);
+    const T m12 = a + a3 + kInertia;
+    r[0] = (2 * a + 2.0 * a3 + l2 * kMass + 2 * kInertia) * w[0] + m12 * w[1] -
+           k * v[1] * (2.0 * v[0] + v[1]) - u[0];
+    r[1] =
+        m12 * w[0] + (a + kInertia) * w[1] + k * v[0] * v[0] + kStiffness * y[1] + damping * v[1];
+  }
+  template <class T>
+  void outputs(const T&, const T* y, T* z) const {
+    z[0] = y[0] + T(0.5) * y[1];
+  }
+  static void guess(double* y) { y[0] = y[1] = 0; }
+};
+
+Path swing() { return *Path::line({0}, {30 * kDegree}, 0, 1, 4); }
+
+double largest_difference(const StableInversion& a, const StableInversion& b) {
+  double worst = 0;
+  size_t k = 0;
+  for (size_t i = 0; i < a.t.size(); i += 2) {
+    while (k < b.t.size() && b.t[k] < a.t[i] - 1e-9) ++k;
+    if (k == b.t.size() || std::abs(b.t[k] - a.t[i]) > 1e-9) continue;
+    worst = std::max(worst, std::abs(a.u[0][i] - b.u[0][k]));
+  }
+  return worst;
+}
+
+TEST(StableInversionReference, ThePassiveJointHasOneGrowingAndOneDecayingMode) {
+  FunctionServo<Arm> arm;
+  const Path path = swing();
+  const auto rest = rest_at(arm, path, 0);
+  ASSERT_TRUE(rest.ok());
+  const InternalModes modes = internal_modes(arm, 0, *rest);
+  ASSERT_EQ(modes.growing.size(), 1U);
+  ASSERT_EQ(modes.decaying.size(), 1U);
+  // (6.52): (6 d ± √(36 d² + 12 k m L²)) / (m L²).
+  const double ml2 = Arm::kMass * Arm::kLength * Arm::kLength, d = 2.5e-5;
+  const double root = std::sqrt(36 * d * d + 12 * Arm::kStiffness * ml2);
+  EXPECT_NEAR(modes.growing[0].real(), (6 * d + root) / ml2, 1e-9);
+  EXPECT_NEAR(modes.decaying[0].real(), (6 * d - root) / ml2, 1e-9);
+}
+
+// A13: fourth order, at most 4e-6 N m with steps of 0.03 s; inputs begin about 0.2 s before the path.
+TEST(StableInversionReference, ConvergesWithFourthOrder) {
+  FunctionServo<Arm> arm;
+  const Path path = swing();
+  StableOptions options;
+  options.before = options.after = 1;
+  options.dt = 1.0 / 528;
+  const auto fine = invert_stably(arm, path, options);
+  ASSERT_TRUE(fine.ok()) << fine.diagnostics().text();
+  EXPECT_NEAR(fine->pre_actuation, 0.2, 0.02);
+  std::vector<double> errors;
+  for (const int n : {33, 66, 132}) {
+    options.dt = 1.0 / n;
+    const auto coarse = invert_stably(arm, path, options);
+    ASSERT_TRUE(coarse.ok()) << coarse.diagnostics().text();
+    errors.push_back(largest_difference(*coarse, *fine));
+  }
+  EXPECT_NEAR(std::log2(errors[0] / errors[1]), 4, 0.3);
+  EXPECT_NEAR(std::log2(errors[1] / errors[2]), 4, 0.3);
+  EXPECT_LE(errors[0], 4e-6);
+}
+
+// A14: what single clamped positions cost decays with the horizon as the internal modes do, by 16.9 and 1.53 per 0.05 s.
+TEST(StableInversionReference, ErrorsOfClampedEndsDecayAsTheInternalModes) {
+  FunctionServo<Arm> arm(Arm{0.05});
+  const Path path = swing();
+  StableOptions options;
+  options.dt = 1e-3;
+  options.before = 0.8;
+  options.after = 4;
+  const auto exact = invert_stably(arm, path, options);
+  ASSERT_TRUE(exact.ok()) << exact.diagnostics().text();
+  const auto at = [](const StableInversion& s, double t) {
+    size_t k = 0;
+    while (k + 1 < s.t.size() && s.t[k] < t - 1e-9) ++k;
+    return s.v[1][k];
+  };
+  options.ends = EndKind::kClamped;
+  options.clamp_begin = options.clamp_end = {"y2"};
+  std::array<double, 3> begin{}, end{};
+  for (size_t i = 0; i < 3; ++i) {
+    options.before = 0.1 + 0.05 * static_cast<double>(i);
+    options.after = 0.5 + 0.05 * static_cast<double>(i);
+    const auto clamped = invert_stably(arm, path, options);
+    ASSERT_TRUE(clamped.ok()) << clamped.diagnostics().text();
+    begin[i] = std::abs(clamped->v[1].front() - at(*exact, -options.before));
+    end[i] = std::abs(clamped->v[1].back() - at(*exact, 1 + options.after));
+  }
+  const double grows = std::exp(0.05 * exact->modes.growing[0].real()),
+               decays = std::exp(-0.05 * exact->modes.decaying[0].real());
+  EXPECT_NEAR(grows, 16.9, 0.05);
+  EXPECT_NEAR(decays, 1.53, 0.005);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(begin[i] / begin[i + 1], grows, 0.05 * grows);
+    EXPECT_NEAR(end[i] / end[i + 1], decays, 0.05 * decays);
+  }
+}
+
+// (6.54)–(6.57): a position or a speed of the passive joint at either end.
+TEST(StableInversionReference, AllPairsOfClampsLeadToTheSameMotion) {
+  FunctionServo<Arm> arm;
+  const Path path = swing();
+  StableOptions options;
+  options.dt = 0.02;
+  const auto exact = invert_stably(arm, path, options);
+  ASSERT_TRUE(exact.ok());
+  options.ends = EndKind::kClamped;
+  for (const char* begin : {"y2", "y2'"})
+    for (const char* end : {"y2", "y2'"}) {
+      options.clamp_begin = {begin};
+      options.clamp_end = {end};
+      const auto clamped = invert_stably(arm, path, options);
+      ASSERT_TRUE(clamped.ok()) << clamped.diagnostics().text();
+      // Leakage of 1e-6 at ends that are 0.63 s away.
+      EXPECT_LT(largest_difference(*clamped, *exact), 1e-6);
+    }
+}
+
+TEST(StableInversionReference, RefinesTheMeshToTheTolerance) {
+  FunctionServo<Arm> arm;
+  const Path path = swing();
+  StableOptions options;
+  options.tolerance = 1e-10;
+  const auto exact = invert_stably(arm, path, options);
+  ASSERT_TRUE(exact.ok());
+  double largest = 0;
+  for (const double u : exact->u[0]) largest = std::max(largest, std::abs(u));
+  int intervals = 0;
+  for (const double tolerance : {1e-4, 1e-6, 1e-8}) {
+    options.tolerance = tolerance;
+    const auto found = invert_stably(arm, path, options);
+    ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+    EXPECT_GT(found->intervals, intervals);
+    intervals = found->intervals;
+    EXPECT_LE(found->error, tolerance);
+    EXPECT_LT(largest_difference(*found, *exact), tolerance * largest);
+  }
+}
+
+// Started at rest where the path begins, the same equations run away.
+TEST(StableInversionReference, AForwardIntegrationFailsWhereItPasses) {
+  FunctionServo<Arm> arm;
+  const Path path = swing();
+  InverseOptions forward;
+  forward.order = 2;
+  auto inverse = InverseModel::create(arm, path, forward);
+  ASSERT_TRUE(inverse.ok());
+  ASSERT_TRUE((*inverse)->start(0).ok());
+  Status status = Status::kOk;
+  double largest = 0;
+  while (ok(status) && (*inverse)->t() < 1 && largest < 10) {
+    status = (*inverse)->step();
+    largest = std::max(largest, std::abs((*inverse)->y()[1]));
+  }
+  EXPECT_TRUE(!ok(status) || largest >= 10) << largest;
+  const auto stable = invert_stably(arm, path, {});
+  ASSERT_TRUE(stable.ok());
+  for (const double beta : stable->y[1]) EXPECT_LT(std::abs(beta), 0.1);
+}
+
+// Minimum phase: nothing to anticipate, and the same inputs as a forward integration.
+TEST(StableInversionReference, AgreesWithAForwardIntegrationWhereThatWorks) {
+  auto chain = LinearServo::create(inversion_test::chain(2, 1, 0.1));
+  const Path path = inversion_test::turn();
+  StableOptions options;
+  options.tolerance = 1e-6;
+  const auto stable = invert_stably(*chain, path, options);
+  ASSERT_TRUE(stable.ok()) << stable.diagnostics().text();
+  EXPECT_EQ(stable->before, 0);
+  EXPECT_EQ(stable->pre_actuation, 0);
+  InverseOptions forward;
+  forward.dt = 6.0 / 600;
+  auto inverse = InverseModel::create(*chain, path, forward);
+  ASSERT_TRUE(inverse.ok());
+  ASSERT_TRUE((*inverse)->start(0).ok());
+  double worst = 0, largest = 0;
+  size_t k = 0, compared = 0;
+  while ((*inverse)->t() < 5.9) {
+    ASSERT_TRUE(ok((*inverse)->step()));
+    while (k + 1 < stable->t.size() && stable->t[k] < (*inverse)->t() - 1e-9) ++k;
+    if (std::abs(stable->t[k] - (*inverse)->t()) > 1e-9) continue;
+    ++compared;
+    largest = std::max(largest, std::abs((*inverse)->u()[0]));
+    worst = std::max(worst, std::abs((*inverse)->u()[0] - stable->u[0][k]));
+  }
+  EXPECT_GT(compared, 20U);
+  // BDF4 with 10 ms on a motion of 6 s.
+  EXPECT_LT(worst, 1e-5 * largest);
+}
+
+TEST(StableInversionReference, SaysWhatCannotBe) {
+  FunctionServo<Arm> arm;
+  const Path path = swing();
+  StableOptions options;
+  options.before = 0.02;
+  const auto leaking = invert_stably(arm, path, options);
+  ASSERT_TRUE(leaking.ok());
+  ASSERT_EQ(leaking.diagnostics().items().size(), 1U);
+  EXPECT_EQ(leaking.diagnostics().items()[0].id, 1077);
+  EXPECT_GT(leaking->leakage_begin, 5e-3);
+  options = {};
+  options.ends = EndKind::kClamped;
+  options.clamp_begin = {"y3"};
+  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1072);
+  options.clamp_begin = {"y2", "y2'"};
+  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1072);
+  options = {};
+  options.tolerance = 1e-12;
+  options.most_intervals = 100;
+  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1074);
+  options = {};
+  options.progress = [](double) { return false; };
+  EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1075);
+}
+
+}  // namespace
+}  // namespace panto

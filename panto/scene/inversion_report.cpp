@@ -1,0 +1,203 @@
+#include "panto/scene/inversion_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace panto::scene {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoLimit = 1e300;  // as InputLimit has it
+
+PlotPanel plot(const Inversion& r, const char* group, std::string title) {
+  PlotPanel p;
+  p.group = group;
+  p.title = std::move(title);
+  p.x_values = r.t;
+  p.cursor = true;
+  return p;
+}
+Series series(std::string name, const std::string& unit, std::vector<double> values) {
+  Series s;
+  s.name = std::move(name);
+  s.unit = unit;
+  s.values = std::move(values);
+  return s;
+}
+
+void add_outputs(const Inversion& r, Report& report) {
+  for (size_t i = 0; i < r.outputs.size(); ++i) {
+    const std::string& unit = r.output_units[i];
+    PlotPanel p = plot(r, "Outputs", r.outputs[i]);
+    p.series.push_back(series(r.outputs[i] + " desired", unit, r.desired[i]));
+    if (i < r.achieved.size()) {
+      p.note = "achieved: by the plant, simulated with the inputs";
+      p.series.push_back(series(r.outputs[i] + " achieved", unit, r.achieved[i]));
+    }
+    report.panels.emplace_back(std::move(p));
+    if (i >= r.achieved.size()) continue;
+    PlotPanel e = plot(r, "Outputs", "Error of " + r.outputs[i]);
+    std::vector<double> error(r.t.size());
+    for (size_t k = 0; k < error.size(); ++k) error[k] = r.achieved[i][k] - r.desired[i][k];
+    e.series.push_back(
+        series(r.outputs[i] + " achieved - desired", r.output_units[i], std::move(error)));
+    report.panels.emplace_back(std::move(e));
+  }
+}
+
+void add_inputs(const Inversion& r, const std::vector<InputLimit>& limits, Report& report) {
+  for (size_t i = 0; i < r.inputs.size(); ++i) {
+    PlotPanel p = plot(r, "Inputs", r.inputs[i]);
+    Series s = series(r.inputs[i], r.input_units[i], r.u[i]);
+    for (const InputLimit& limit : limits) {
+      if (limit.actuator != r.inputs[i]) continue;
+      s.low.assign(r.t.size(), limit.lower > -kNoLimit ? limit.lower : kNone);
+      s.high.assign(r.t.size(), limit.upper < kNoLimit ? limit.upper : kNone);
+      p.note = "band: limits of the actuator";
+      if (std::any_of(r.u[i].begin(), r.u[i].end(),
+                      [&](double u) { return u > limit.upper || u < limit.lower; }))
+        p.note += ", which it exceeds";
+    }
+    p.series.push_back(std::move(s));
+    report.panels.emplace_back(std::move(p));
+  }
+}
+
+void add_states(const Inversion& r, Report& report) {
+  const auto add = [&](const char* title, const char* suffix,
+                       const std::vector<std::vector<double>>& values) {
+    std::vector<PlotPanel> plots;
+    for (size_t i = 0; i < r.coordinates.size() && i < values.size(); ++i) {
+      const std::string unit = r.coordinate_units[i] + suffix;
+      auto p = std::find_if(plots.begin(), plots.end(),
+                            [&](const PlotPanel& e) { return e.series.front().unit == unit; });
+      if (p == plots.end()) {
+        plots.push_back(plot(r, "States", fmt::format("{} in {}", title, unit)));
+        p = plots.end() - 1;
+      }
+      p->series.push_back(
+          series(suffix[0] == 0 ? r.coordinates[i] : r.coordinates[i] + "_dot", unit, values[i]));
+    }
+    for (PlotPanel& p : plots) report.panels.emplace_back(std::move(p));
+  };
+  add("Coordinates", "", r.y);
+  add("Speeds", "/s", r.v);
+}
+
+void add_analysis(const Inversion& r, Report& report) {
+  const ServoAnalysis& a = r.analysis;
+  ScatterPanel map;
+  map.group = "Inverse model";
+  map.title = "Poles and zeros";
+  map.note = "a zero to the right of the imaginary axis is internal motion that grows";
+  map.x = {"real part", "1/s"};
+  map.y = {"imaginary part", "1/s"};
+  map.equal = true;
+  const auto points = [&](const char* name, Marker marker,
+                          const std::vector<std::complex<double>>& values) {
+    PointSet set;
+    set.name = name;
+    set.marker = marker;
+    for (const auto& v : values) {
+      set.x.push_back(v.real());
+      set.y.push_back(v.imag());
+    }
+    map.series.push_back(std::move(set));
+  };
+  points("poles", Marker::kCross, a.poles);
+  points("zeros", Marker::kCircle, a.zeros);
+  report.panels.emplace_back(std::move(map));
+
+  TablePanel t;
+  t.group = "Inverse model";
+  t.title = "Analysis and cycles";
+  t.columns = {{"quantity", ""}, {"value", ""}};
+  const Mark mark = a.type == InverseClass::kNonMinimumPhase ? Mark::kBad
+                    : a.type == InverseClass::kMarginal      ? Mark::kWarn
+                                                             : Mark::kGood;
+  t.rows = {
+      {"class", MarkedText{to_string(a.type), mark}},
+      {"configuration", std::string(to_string(a.configuration))},
+      {"relative degree", fmt::format("{}", fmt::join(a.relative_degree, ", "))},
+      {"index", static_cast<double>(a.index)},
+      {"continuous derivatives that the path needs", static_cast<double>(a.smoothness)},
+      {"cycles", static_cast<double>(r.times.cycles)},
+      {"mean cycle, us", 1e6 * r.times.mean},
+      {"slowest cycle, us", 1e6 * r.times.worst},
+      {"most iterations of a cycle", static_cast<double>(r.most_iterations)},
+      {"cycles not converged", r.not_converged > 0
+                                   ? Cell(MarkedText{std::to_string(r.not_converged), Mark::kWarn})
+                                   : Cell(std::string("none"))},
+  };
+  for (size_t i = 0; i < r.tracking_max.size(); ++i)
+    t.rows.push_back({fmt::format("largest error of {}, {}", r.outputs[i], r.output_units[i]),
+                      r.tracking_max[i]});
+  report.panels.emplace_back(std::move(t));
+}
+
+// Where points shall go: outputs that are positions of one place, what they leave open as the inverse model has it.
+void add_paths(const Model& model, const Params& params, const Inversion& r, Report& report) {
+  std::vector<int> places;
+  const auto position = [&](size_t i) -> const Channel* {
+    const int k = find_output(model, r.outputs[i]);
+    if (k < 0) return nullptr;
+    const Output& o = model.outputs[static_cast<size_t>(k)];
+    const bool fits =
+        o.kind == OutputKind::kChannel && o.order == Order::kValue &&
+        (o.channel.kind == ChannelKind::kPoint || o.channel.kind == ChannelKind::kGap) &&
+        o.channel.frame_a >= 0 && o.channel.frame_b < 0;
+    return fits ? &o.channel : nullptr;
+  };
+  for (size_t i = 0; i < r.outputs.size(); ++i)
+    if (const Channel* c = position(i);
+        c != nullptr && std::find(places.begin(), places.end(), c->frame_a) == places.end())
+      places.push_back(c->frame_a);
+  if (places.empty()) return;
+  const auto workspace = Workspace::create(model, params);
+  std::vector<double> q(static_cast<size_t>(model.nq), 0.0);
+  for (const int place : places) {
+    DrawnPath path;
+    for (const size_t k : chosen_frames(r.t.size(), kMostPathPoints)) {
+      for (const ScalarCoordinate& c : scalar_coordinates(model))
+        q[static_cast<size_t>(c.q)] = r.y[static_cast<size_t>(c.v)][k];
+      Vec3 point = workspace->frame_pose(q, place).position;
+      for (size_t i = 0; i < r.outputs.size(); ++i)
+        if (const Channel* c = position(i); c != nullptr && c->frame_a == place)
+          point[static_cast<size_t>(c->axis)] = r.desired[i][k];
+      path.points.push_back(point);
+    }
+    path.name = "desired path of " + model.frames[static_cast<size_t>(place)].name;
+    report.scene->paths.push_back(std::move(path));
+  }
+}
+
+}  // namespace
+
+Report report_of_inversion(const Model& model, const Params& params, const Inversion& r,
+                           const std::vector<InputLimit>& limits) {
+  Report report;
+  report.title = "Inverse model of " + (model.title.empty() ? r.model : model.title);
+  report.model = r.model;
+  report.scene = scene_of(model, params);
+  Run run;
+  run.t = r.t;
+  run.coordinate_names = r.coordinates;
+  run.q = r.y;
+  Diagnostics notes;
+  Motion motion = motion_of(model, params, run, notes);
+  motion.name = "inverse model";
+  if (!motion.t.empty()) report.motions.push_back(std::move(motion));
+  add_notes(notes, report);
+  add_paths(model, params, r, report);
+  add_outputs(r, report);
+  add_inputs(r, limits, report);
+  add_states(r, report);
+  add_analysis(r, report);
+  return report;
+}
+
+}  // namespace panto::scene

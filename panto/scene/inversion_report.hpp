@@ -1,0 +1,14 @@
+// The report of an inverse model.
+#pragma once
+
+#include "panto/inversion/invert.hpp"
+#include "panto/scene/report.hpp"
+
+namespace panto::scene {
+
+// The mechanism as the inverse model moves it, with the desired way of every point that outputs follow; outputs desired and achieved with the error, inputs in
+// their limits, coordinates and speeds, poles and zeros, what the analysis says, cost of the cycles.
+Report report_of_inversion(const Model& model, const Params& params, const Inversion& inversion,
+                           const std::vector<InputLimit>& limits);
+
+}  // namespace panto::scene
