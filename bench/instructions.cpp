@@ -238,25 +238,35 @@ int inverse_step(const std::string& model, std::string method) {
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(
-        stderr,
-        "usage: instructions MODEL[:N]|ancf_arm:N residual|tangent|forward|kinematic|kinematic_ekf|"
-        "kinematic_ekf_numeric|two_stage|invert_METHOD|FILTER|INTEGRATOR\n"
-        "       instructions element shear_force|shear_tangent|cable_force|cable_tangent|"
-        "beam_inertia\n");
+    std::fprintf(stderr,
+                 "usage: instructions MODEL[:N|:full]|ancf_arm:N "
+                 "residual|tangent|forward|moved|kinematic|kinematic_ekf|"
+                 "kinematic_ekf_numeric|two_stage|invert_METHOD|FILTER|INTEGRATOR\n"
+                 "       instructions element shear_force|shear_tangent|cable_force|cable_tangent|"
+                 "beam_inertia\n");
     return 1;
   }
   std::string name = argv[1];
   const std::string operation = argv[2];
   if (name == "element") return element(operation);
   std::vector<Override> overrides;
+  // Of a reduced model's file without its reduction.
+  const size_t whole = name.find(":full");
+  if (whole != std::string::npos) name.resize(whole);
   if (const size_t colon = name.find(':'); colon != std::string::npos) {
     overrides.push_back({"N", name.substr(colon + 1)});
     name.resize(colon);
   }
-  const Result<Model> model = name == "ancf_arm" && !overrides.empty()
-                                  ? compile(*parse_model_text(ancf_arm(overrides[0].value), "arm"))
-                                  : load(name, overrides);
+  const auto made = [&]() -> Result<Model> {
+    if (name == "ancf_arm" && !overrides.empty())
+      return compile(*parse_model_text(ancf_arm(overrides[0].value), "arm"));
+    if (whole == std::string::npos) return load(name, overrides);
+    const Result<ModelSpec> spec = load_spec(name);
+    if (!spec) return spec.diagnostics();
+    const std::string& text = spec->source_text;
+    return compile(*parse_model_text(text.substr(0, text.find("[reduction]")), name));
+  };
+  const Result<Model> model = made();
   if (!model) {
     std::fputs(model.diagnostics().text().c_str(), stderr);
     return 2;
@@ -302,9 +312,11 @@ int main(int argc, char** argv) {
   Tangent tangent;
   ws->residual(x, false, residual);
   ws->tangent(x, Blocks{}, tangent);
+  if (operation == "moved")
+    for (const int i : ws->independent_positions()) q[static_cast<size_t>(i)] += 1e-6;
 
   CALLGRIND_START_INSTRUMENTATION;
-  if (operation == "forward") {
+  if (operation == "forward" || operation == "moved") {
     forward();
   } else if (operation == "residual") {
     ws->residual(x, false, residual);

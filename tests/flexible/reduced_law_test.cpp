@@ -111,8 +111,18 @@ TEST_P(ReducedMechanism, AcceleratesSoThatNothingOfTheResidualIsLeft) {
       x.a = test::view(std::as_const(p.a));
       x.lambda = test::view(std::as_const(lambda));
       c.ws->residual(x, false, moving);
-      // Round-off of the stiff elastic forces.
-      EXPECT_LT((moving.r - added).norm(), 1e-10 * at_rest.r.norm());
+      // Round-off of the stiff elastic forces, and what the last digits of the coordinates do: the static slaves are found twice, in other axes.
+      double last_digits = 0;
+      for (const double share : {-1e-15, 1e-15, 2e-15}) {
+        const Eigen::VectorXd beside = (1 + share) * p.q;
+        Point there = x;
+        there.q = test::view(beside);
+        Residual other;
+        c.ws->residual(there, false, other);
+        last_digits = std::max(last_digits, (other.r - moving.r).norm());
+      }
+      c.ws->residual(x, false, moving);
+      EXPECT_LT((moving.r - added).norm(), 1e-10 * at_rest.r.norm() + 5 * last_digits);
       EXPECT_LT(moving.phi_ddot.norm(), 1e-10 * (1 + p.a.norm()));
       x.lambda = {};
     }

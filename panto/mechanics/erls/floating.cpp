@@ -8,12 +8,14 @@ namespace panto::erls {
 namespace {
 
 using lanes::Four;
+constexpr int kBias = FloatingLinks::kJoints;  // its lane
+constexpr Four kLast = {0, 0, 0, 1};
 
 struct LinkMotion {
   double w, al, bx, by;  // bx, by: acceleration of the origin less gravity, link axes
 };
 
-double on_speed(int dof, const double* r, const double* added) { return r[dof] - added[dof]; }
+size_t at(int i) { return static_cast<size_t>(i); }
 Four all(double e) { return Four{e, e, e, e}; }
 Four load(const double* x) {
   Four out;
@@ -21,87 +23,144 @@ Four load(const double* x) {
   return out;
 }
 void store(const Four& e, double* x) { std::memcpy(x, &e, sizeof(Four)); }
-// y += x, any number.
-void add_all(const double* x, double* y, int n) {
-  if (n == lanes::kWidth) return store(load(y) + load(x), y);
-  int i = 0;
-  for (; i + lanes::kWidth <= n; i += lanes::kWidth) store(load(y + i) + load(x + i), y + i);
-  for (; i < n; ++i) y[i] += x[i];
-}
-// y += s x + t z
-void add_both(double s, const double* x, double t, const double* z, double* y, int n) {
-  if (n == lanes::kWidth) return store(load(y) + (all(s) * load(x) + all(t) * load(z)), y);
-  int i = 0;
-  for (; i + lanes::kWidth <= n; i += lanes::kWidth)
-    store(load(y + i) + (all(s) * load(x + i) + all(t) * load(z + i)), y + i);
-  for (; i < n; ++i) y[i] += s * x[i] + t * z[i];
+
+// f(groups) with the number as a constant.
+template <class F>
+void with_groups(int groups, const F& f) {
+  switch (groups) {
+    case 1:
+      return f.template operator()<1>();
+    case 2:
+      return f.template operator()<2>();
+    case 3:
+      return f.template operator()<3>();
+    default:
+      return f.template operator()<4>();
+  }
 }
 
-template <int B>
-Wrench<Planar, double> link_forces(const LinkMatrices<double>& m, const LinkState<double>& l,
-                                   const LinkMotion& o, double* to) noexcept {
-  const double *a = l.a.data(), *a_dot = l.a_dot.data(), *a_ddot = l.a_ddot.data(), w2 = o.w * o.w,
-               two_w = 2 * o.w;
-  Four f[B], sums[3] = {};
-  for (int b = 0; b < B; ++b) {
-    const int at = lanes::kWidth * b;
-    const Four spin = load(l.spin.data() + at), swing = load(l.swing.data() + at),
-               sx = load(m.Sx.data() + at), sy = load(m.Sy.data() + at), rate = load(a_dot + at),
-               second = load(a_ddot + at);
-    f[b] = o.al * spin - w2 * swing + o.bx * sx + o.by * sy;
-    sums[0] += spin * second + two_w * (swing * rate);
-    sums[1] += sx * second - two_w * (sy * rate);
-    sums[2] += sy * second + two_w * (sx * rate);
+// f(n) with the usual sizes of clusters, one pin and two, as constants.
+template <class F>
+void with_size(int n, const F& f) {
+  switch (n) {
+    case 2:
+      return f.template operator()<2>(2);
+    case 4:
+      return f.template operator()<4>(4);
+    default:
+      return f.template operator()<0>(n);
   }
-  const double *mass = m.M.data(), *stiffness = m.K.data(), *turning = m.G.data(),
-               *damping = m.damped ? m.C.data() : nullptr;
-  const int n = m.n;
-  if (damping) {
-    for (int j = 0; j < n; ++j) {
-      const Four e0 = all(a_ddot[j]), e1 = all(a[j]), e3 = all(a_dot[j]), e2 = two_w * e3;
-      for (int b = 0; b < B; ++b) {
-        const int at = lanes::kWidth * (j * B + b);
-        f[b] += load(mass + at) * e0;
-        f[b] += load(stiffness + at) * e1;
-        f[b] += load(turning + at) * e2;
-        f[b] += load(damping + at) * e3;
-      }
+}
+template <int N>
+void factorise(int n, double* a) noexcept {
+  detail::factorise(N > 0 ? N : n, a);
+}
+template <int N>
+void solve_factored(int n, const double* a, double* x) noexcept {
+  detail::solve_factored(N > 0 ? N : n, a, x);
+}
+// Rows w <- -(L D L^T)^-1 w, G groups of columns.
+template <int G, int N>
+void solve_rows(int n, const double* factor, double* w, int ld) noexcept {
+  const int size = N > 0 ? N : n;
+  for (int i = 0; i < size; ++i) {
+    Four sum[G];
+    for (int g = 0; g < G; ++g) sum[g] = load(w + i * ld + lanes::kWidth * g);
+    for (int k = 0; k < i; ++k) {
+      const Four e = all(factor[i * size + k]);
+      for (int g = 0; g < G; ++g) sum[g] -= e * load(w + k * ld + lanes::kWidth * g);
     }
-  } else {
-    for (int j = 0; j < n; ++j) {
-      const Four e0 = all(a_ddot[j]), e1 = all(a[j]), e2 = all(two_w * a_dot[j]);
-      for (int b = 0; b < B; ++b) {
-        const int at = lanes::kWidth * (j * B + b);
-        f[b] += load(mass + at) * e0;
-        f[b] += load(stiffness + at) * e1;
-        f[b] += load(turning + at) * e2;
-      }
-    }
+    for (int g = 0; g < G; ++g) store(sum[g], w + i * ld + lanes::kWidth * g);
   }
-  for (int b = 0; b < B; ++b) std::memcpy(to + lanes::kWidth * b, &f[b], sizeof(Four));
-  const double ox = l.moment.x, oy = l.moment.y;
-  return {lanes::detail::sum_of(sums[0]) + o.al * l.inertia + ox * o.by - oy * o.bx,
-          {lanes::detail::sum_of(sums[1]) + m.mass * o.bx - o.al * oy - w2 * ox,
-           lanes::detail::sum_of(sums[2]) + m.mass * o.by + o.al * ox - w2 * oy}};
+  for (int i = size - 1; i >= 0; --i) {
+    Four sum[G];
+    const Four inverse = all(-factor[i * size + i]);
+    for (int g = 0; g < G; ++g) sum[g] = inverse * load(w + i * ld + lanes::kWidth * g);
+    for (int k = i + 1; k < size; ++k) {
+      const Four e = all(factor[k * size + i]);
+      for (int g = 0; g < G; ++g) sum[g] -= e * load(w + k * ld + lanes::kWidth * g);
+    }
+    for (int g = 0; g < G; ++g) store(sum[g], w + i * ld + lanes::kWidth * g);
+  }
 }
 
-// q = v_x S_x + v_y S_y + ω h + Σ D M of a link's foreign components.
+// h + G a, s1 + M_t a, K a.
 template <int B>
-void momenta(const LinkMatrices<double>& m, const double* spin, const int* component, int count,
-             const double* speed, double* q) noexcept {
-  Four sum[B];
+void weigh(const LinkMatrices<double>& m, const double* a, double* spin, double* swing,
+           double* elastic) noexcept {
+  Four g[B], t[B], k[B];
   for (int b = 0; b < B; ++b) {
-    const int at = lanes::kWidth * b;
-    sum[b] = all(speed[0]) * load(m.Sx.data() + at) + all(speed[1]) * load(m.Sy.data() + at) +
-             all(speed[2]) * load(spin + at);
+    g[b] = load(m.h.data() + lanes::kWidth * b);
+    t[b] = load(m.s1.data() + lanes::kWidth * b);
+    k[b] = Four{};
   }
-  const double* mass = m.M.data();
-  for (int k = 0; k < count; ++k) {
-    const double* column = mass + component[k] * (B * lanes::kWidth);
-    const Four e = all(speed[3 + k]);
-    for (int b = 0; b < B; ++b) sum[b] += e * load(column + lanes::kWidth * b);
+  const double *turning = m.G.data(), *mass = m.Mt.data(), *stiffness = m.K.data();
+  for (int j = 0, from = 0; j < m.n; ++j) {
+    const Four e = all(a[j]);
+    for (int b = 0; b < B; ++b, from += lanes::kWidth) {
+      g[b] += load(turning + from) * e;
+      t[b] += load(mass + from) * e;
+      k[b] += load(stiffness + from) * e;
+    }
   }
-  for (int b = 0; b < B; ++b) store(sum[b], q + lanes::kWidth * b);
+  for (int b = 0; b < B; ++b) {
+    store(g[b], spin + lanes::kWidth * b);
+    store(t[b], swing + lanes::kWidth * b);
+    store(k[b], elastic + lanes::kWidth * b);
+  }
+}
+
+template <int B, bool kDamped>
+void add_forces(const LinkMatrices<double>& m, const double* a_dot, const double* a_ddot,
+                double two_w, Four* f) noexcept {
+  const double *mass = m.M.data(), *turning = m.G.data(), *damping = m.C.data();
+  for (int j = 0, from = 0; j < m.n; ++j) {
+    const Four second = all(a_ddot[j]), rate = all(a_dot[j]), twice = two_w * rate;
+    for (int b = 0; b < B; ++b, from += lanes::kWidth) {
+      f[b] += load(mass + from) * second;
+      f[b] += load(turning + from) * twice;
+      if (kDamped) f[b] += load(damping + from) * rate;
+    }
+  }
+}
+
+// Momenta of a per independent joint, and f in the last lane: S_x v_x + S_y v_y + h ω + Σ M d over what moves.
+template <int C>
+void momenta(const LinkMatrices<double>& m, const double* spin, const double* f, const int* moving,
+             const Four* d, const Four& vx, const Four& vy, const Four& w, Four* out) noexcept {
+  const double* column[C > 0 ? C : 1];
+  for (int k = 0; k < C; ++k) column[k] = m.M.data() + moving[k] * m.ld;
+  const double *sx = m.Sx.data(), *sy = m.Sy.data();
+  for (int i = 0; i < m.n; ++i) {
+    Four sum = all(f[i]) * kLast;
+    sum += all(sx[i]) * vx;
+    sum += all(sy[i]) * vy;
+    sum += all(spin[i]) * w;
+    for (int k = 0; k < C; ++k) sum += all(column[k][i]) * d[k];
+    out[i] = sum;
+  }
+}
+
+// Entries at the terms κ to where they stand.
+template <int T>
+void evaluate(const FloatingPlan::LinkPlan& l, const Four* kappa, double* z) noexcept {
+  const auto count = static_cast<int>(l.to.size());
+  const double* table = l.table.data();
+  const int* to = l.to.data();
+  const int terms = T > 0 ? T : l.terms();
+  for (int i = 0; i < count; i += lanes::kWidth, to += lanes::kWidth) {
+    Four sum = load(table);
+    table += lanes::kWidth;
+    for (int t = 0; t < terms; ++t, table += lanes::kWidth) sum += load(table) * kappa[t];
+    if (i + lanes::kWidth <= l.sets) {
+      for (int k = 0; k < lanes::kWidth; ++k) z[to[k]] = sum[k];
+      continue;
+    }
+    double value[lanes::kWidth];
+    store(sum, value);
+    for (int k = 0; k < std::min(lanes::kWidth, count - i); ++k)
+      z[to[k]] = i + k < l.sets ? value[k] : z[to[k]] + value[k];
+  }
 }
 
 }  // namespace
@@ -118,598 +177,744 @@ std::shared_ptr<const FloatingPlan> FloatingLinks::baked(const ReducedConstants<
   return plan;
 }
 
-FloatingLinks::FloatingLinks(const Model& model) : plan_(std::make_shared<FloatingPlan>(model)) {
-  const FloatingPlan& p = *plan_;
-  const auto room = [](int n) { return std::vector<double>(static_cast<size_t>(n), 0.0); };
-  w_ = room(p.ldw * p.slaves);
-  u_ = room(p.ldb * p.slaves);
-  z_ = room(p.ldz * (kSpeeds + p.nb + p.slaves) + lanes::kWidth);
-  rate_ = force_ = room(p.ldw);
-  x_ = x_dot_ = x_ddot_ = slave_force_ = room(p.masters + p.slaves);
-  turned_ = room(p.most_entries);
-  body_ = room(3 * lanes::kWidth * static_cast<int>(model.bodies.size() + 1));
-  outers_ = 2 * lanes::padded(p.slaves) + lanes::kWidth * static_cast<int>(p.solids.size());
-  for (const FloatingPlan::LinkPlan& l : p.links)
-    outers_ += lanes::padded(3 + static_cast<int>(l.turning.size()));
-  momentum_ = speed_ = room(outers_ * kSpeeds);
-  link_turn_ = room((p.ldw - p.ldb) * kSpeeds);
-  wz_ = uz_ = room(lanes::padded(p.slaves) * kSpeeds);
-  relative_.resize(static_cast<size_t>(p.relatives));
-  const int n = p.nb + kSpeeds, ld = lanes::padded(n);
-  system_ = room(ld * n + 2 * lanes::kWidth);
-  solution_ = room(ld);
-  pivots_ = room(3 * n);
+void FloatingLinks::use(std::shared_ptr<const FloatingPlan> plan) noexcept {
+  plan_ = std::move(plan);
+  std::copy(plan_->constant.begin(), plan_->constant.end(), z_.begin());
 }
 
-void FloatingLinks::place(const Kin& kin) noexcept {
-  const ReducedState<double>& s = kin.reduced;
-  const double* x = s.x.data();
-  for (const FloatingPlan::Input& in : plan_->inputs) {
-    double* to = &x_[static_cast<size_t>(in.at)];
+FloatingLinks::FloatingLinks(const Model& model)
+    : plan_(std::make_shared<FloatingPlan>(model)), model_(model) {
+  const FloatingPlan& p = *plan_;
+  const auto room = [](int n) { return std::vector<double>(at(n), 0.0); };
+  z_ = p.constant;
+  z_.resize(z_.size() + lanes::kWidth);
+  w_ = room(p.ldw * p.slaves);
+  u_ = room(p.ldb * p.slaves);
+  int factors = 0;
+  for (const FloatingPlan::ClusterPlan& c : p.clusters) factors += c.size * c.size;
+  factor_ = room(factors);
+  x_ = x_dot_ = x_ddot_ = room(p.ldk);
+  rate_ = room(p.ldw);
+  turns_.resize(at(p.angles));
+  links_.resize(p.links.size());
+  body_.assign(3 * (model.bodies.size() + 1), Four{});
+  on_.assign(at(p.ldk), Four{});
+  amplitude_.assign(at(p.modes), Four{});
+  pull_.assign(at(p.angles), Four{});
+  eta_ = room(lanes::padded(p.modes));
+  bias_ = room(p.ldb);
+  across_ = room(p.ldb * kJoints);
+  system_ = room(p.ldb * p.nb + 2 * lanes::kWidth);
+  solution_ = room(p.ldb);
+  pivots_ = room(3 * p.nb);
+}
+
+void FloatingLinks::place(const Kin& kin, const Const& c, const double* basis, int stride,
+                          int nz) noexcept {
+  const FloatingPlan& plan = *plan_;
+  const double* q = kin.q + model_.joint_nq() - model_.joint_nv();
+  double* eta = eta_.data();
+  std::copy_n(q + plan.first_mode, plan.modes, eta);
+  known_ = false;
+  nz_ = nz;
+  for (const FloatingPlan::Input& in : plan.inputs) {
+    if (in.slave) continue;
+    double* to = &x_[at(in.at)];
     if (in.pair) {
-      const Rot2<double>& R = kin.body[static_cast<size_t>(in.body)].R;
-      to[0] = R.c * x[in.at] + R.s * x[in.at + 1];
-      to[1] = R.c * x[in.at + 1] - R.s * x[in.at];
+      const Rot2<double>& R = kin.body[at(in.body)].R;
+      const double ux = q[in.dof[0]], uy = q[in.dof[1]];
+      to[0] = R.c * ux + R.s * uy;
+      to[1] = R.c * uy - R.s * ux;
     } else {
-      to[0] = x[in.at];
+      to[0] = q[in.dof[0]];
     }
   }
-  Rot2<double>* relative = relative_.data();
-  for (const FloatingPlan::LinkPlan& l : plan_->links)
-    for (const FloatingPlan::Place& p : l.foreign)
-      *relative++ = compose_reverse(kin.body[static_cast<size_t>(p.owner_body)].R,
-                                    kin.body[static_cast<size_t>(l.body)].R);
-  dependence(kin);
+  for (const FloatingPlan::LinkPlan& l : plan.links) {
+    if (l.foreign.empty()) continue;
+    const size_t pairs = l.foreign.size();
+    Four kappa[2 * FloatingPlan::kMostPairs * (FloatingPlan::kMostPairs + 1)], *term = kappa;
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      const Rot2<double> R = compose_reverse(kin.body[at(f.owner_body)].R, kin.body[at(l.body)].R);
+      Turn& turn = turns_[at(f.angle)];
+      turn.c = R.c;
+      turn.s = R.s;
+      *term++ = all(R.c);
+      *term++ = all(R.s);
+      *term++ = all(R.c * R.c);
+      *term++ = all(R.c * R.s);
+    }
+    for (size_t i = 0; i < pairs; ++i)
+      for (size_t j = i + 1; j < pairs; ++j) {
+        const Turn &t = turns_[at(l.foreign[i].angle)], &u = turns_[at(l.foreign[j].angle)];
+        *term++ = all(t.c * u.c);
+        *term++ = all(t.c * u.s);
+        *term++ = all(t.s * u.c);
+        *term++ = all(t.s * u.s);
+      }
+    if (pairs == 1) {
+      evaluate<4>(l, kappa, z_.data());
+    } else if (pairs == 2) {
+      evaluate<12>(l, kappa, z_.data());
+    } else {
+      evaluate<0>(l, kappa, z_.data());
+    }
+  }
+  slaves();
+  for (size_t k = 0; k < links_.size(); ++k) {
+    const FloatingPlan::LinkPlan& l = plan.links[k];
+    const LinkMatrices<double>& m = c.reduced.links[k];
+    Link& link = links_[k];
+    double* a = link.a;
+    for (const FloatingPlan::Own& o : l.own) {
+      a[o.at] = x_[at(o.component)];
+      if (o.pair) a[o.at + 1] = x_[at(o.component) + 1];
+    }
+    for (int i = 0; i < plan.modes; i += lanes::kWidth) store(load(eta + i), a + l.nx + i);
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      const Turn& t = turns_[at(f.angle)];
+      const double* x = &x_[at(f.component)];
+      a[f.at] = t.c * x[0] - t.s * x[1];
+      a[f.at + 1] = t.s * x[0] + t.c * x[1];
+      if (f.modal < 0) continue;
+      const Vec2<double> p = detail::shared_shape(c.reduced, plan.modes, f.shape / plan.modes, eta);
+      a[f.modal] = t.c * p.x - t.s * p.y;
+      a[f.modal + 1] = t.s * p.x + t.c * p.y;
+    }
+    with_groups(l.groups, [&]<int B>() {
+      weigh<B>(m, a, link.spin, link.swing, link.elastic);
+      Four sums[4] = {};
+      for (int b = 0; b < B; ++b) {
+        const int i = lanes::kWidth * b;
+        const Four e = load(a + i);
+        sums[0] += load(m.Sx.data() + i) * e;
+        sums[1] += load(m.Sy.data() + i) * e;
+        sums[2] += (load(m.s1.data() + i) + load(link.swing + i)) * e;
+      }
+      link.ox = m.moment + lanes::detail::sum_of(sums[0]);
+      link.oy = lanes::detail::sum_of(sums[1]);
+      link.inertia = m.inertia + lanes::detail::sum_of(sums[2]);
+    });
+  }
+  dependence(c);
+  bodies(kin, basis, stride);
+  along_joints(kin);
+}
+
+// Static slaves of all clusters, owners' axes, and the factors of their stiffness.
+void FloatingLinks::slaves() noexcept {
+  const FloatingPlan& plan = *plan_;
+  double* factor = factor_.data();
+  for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
+    const int size = cluster.size, place = plan.ldm + cluster.first;
+    const double* row = z_.data() + plan.still + cluster.first * plan.ldk;
+    double* x = &x_[at(place)];
+    for (int i = 0; i < size; ++i, row += plan.ldk) {
+      for (int j = 0; j <= i; ++j) factor[i * size + j] = row[place + j];
+      x[i] = -lanes::dot(row, x_.data(), plan.ldm);
+    }
+    with_size(size, [&]<int N>(int n) {
+      factorise<N>(n, factor);
+      solve_factored<N>(n, factor, x);
+    });
+    factor += size * size;
+  }
+}
+
+// W = −A⁻¹ ∂F/∂(masters, angles), F the static forces on the slaves.
+void FloatingLinks::dependence(const Const& c) noexcept {
+  const FloatingPlan& plan = *plan_;
+  const int ld = plan.ldw;
+  for (int i = 0; i < plan.slaves; ++i) {
+    double* row = &w_[at(i * ld)];
+    lanes::clear(row, plan.ldf);
+    lanes::copy(z_.data() + plan.still + i * plan.ldk, row + plan.ldf, plan.ldm);
+  }
+  for (size_t k = 0; k < links_.size(); ++k) {
+    const FloatingPlan::LinkPlan& l = plan.links[k];
+    if (!l.follows && (l.foreign.empty() || l.slaves.empty())) continue;
+    const LinkMatrices<double>& m = c.reduced.links[k];
+    const Link& link = links_[k];
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      const auto column = [&](int component) -> double& {
+        return w_[at((component - plan.ldm) * ld + f.angle)];
+      };
+      // k times the quarter turn of the pair.
+      const double *k0 = m.k.data() + f.at * m.ldx, *k1 = k0 + m.ldx, *a = link.a + f.at;
+      alignas(32) double g[kWidest];
+      for (int i = 0; i < m.ldx; i += lanes::kWidth)
+        store(all(a[0]) * load(k1 + i) - all(a[1]) * load(k0 + i), g + i);
+      for (const FloatingPlan::Own& o : l.slaves) {
+        column(o.component) += g[o.at];
+        if (o.pair) column(o.component + 1) += g[o.at + 1];
+      }
+      for (const FloatingPlan::Foreign& s : l.foreign) {
+        if (!s.slave) continue;
+        const Turn& t = turns_[at(s.angle)];
+        double gx = g[s.at], gy = g[s.at + 1];
+        if (&s == &f) {
+          gx += link.elastic[s.at + 1];
+          gy -= link.elastic[s.at];
+        }
+        column(s.component) += t.c * gx + t.s * gy;
+        column(s.component + 1) += t.c * gy - t.s * gx;
+      }
+    }
+  }
+  const double* factor = factor_.data();
+  for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
+    const int size = cluster.size;
+    double* w = &w_[at(cluster.first * ld)];
+    for (int from = 0; from < plan.ldf + plan.ldm; from += 4 * lanes::kWidth)
+      with_groups(
+          std::min(plan.ldf + plan.ldm - from, 4 * lanes::kWidth) / lanes::kWidth, [&]<int G>() {
+            with_size(size, [&]<int N>(int n) { solve_rows<G, N>(n, factor, w + from, ld); });
+          });
+    factor += size * size;
+  }
+}
+
+// Motion of the bodies per independent joint: ω, v_x, v_y.
+void FloatingLinks::bodies(const Kin& kin, const double* basis, int stride) noexcept {
+  const int nz = nz_;
+  const auto* columns = kin.column.data();
+  const auto* body = kin.body.data();
+  Four *all_bodies = body_.data(), *to = all_bodies;
+  for (const rigid::Link& j : kin.link) {
+    to += 3;
+    ++body;
+    const Four* parent = all_bodies + 3 * j.parent;
+    Four w = parent[0], x = parent[1] - w * all(body->d.y), y = parent[2] + w * all(body->d.x);
+    for (int k = j.v; k < j.v + j.nv; ++k) {
+      double lane[lanes::kWidth] = {};
+      for (int z = 0; z < nz; ++z) lane[z] = basis[z * stride + k];
+      const Four e = load(lane);
+      w += e * all(columns[k].w);
+      x += e * all(columns[k].v.x);
+      y += e * all(columns[k].v.y);
+    }
+    to[0] = w;
+    to[1] = x;
+    to[2] = y;
+  }
+}
+
+// Rates per independent joint: of the links, link axes, and of what moves in them while masters and amplitudes are held.
+void FloatingLinks::along_joints(const Kin& kin) noexcept {
+  const FloatingPlan& plan = *plan_;
+  Four *rate = pull_.data(), *on = on_.data();  // rate: of the angles
+  const Four* bodies_moving = body_.data();
+  const Turn* turns = turns_.data();
+  for (size_t k = 0; k < links_.size(); ++k) {
+    const FloatingPlan::LinkPlan& l = plan.links[k];
+    const Four* body = bodies_moving + 3 * l.body;
+    const Rot2<double>& R = kin.body[at(l.body)].R;
+    Link& link = links_[k];
+    link.w = body[0];
+    link.vx = all(R.c) * body[1] + all(R.s) * body[2];
+    link.vy = all(R.c) * body[2] - all(R.s) * body[1];
+    for (const FloatingPlan::Foreign& f : l.foreign)
+      rate[f.angle] = bodies_moving[3 * f.owner_body] - body[0];
+  }
+  Four* slave = on + plan.ldm;
+  for (const FloatingPlan::ClusterPlan& cluster : plan.clusters)
+    for (int i = cluster.first; i < cluster.first + cluster.size; ++i) {
+      const double* w = w_.data() + i * plan.ldw;
+      Four sum = {};
+      for (const int angle : cluster.angles) sum += all(w[angle]) * rate[angle];
+      slave[i] = sum;
+    }
+  for (size_t k = 0; k < links_.size(); ++k) {
+    const FloatingPlan::LinkPlan& l = plan.links[k];
+    Link& link = links_[k];
+    Four* d = link.d;
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      const Turn& t = turns[f.angle];
+      const Four turn = rate[f.angle];
+      Four x = -turn * all(link.a[f.at + 1]), y = turn * all(link.a[f.at]);
+      if (f.slave) {
+        const Four* e = on + f.component;
+        x += all(t.c) * e[0] - all(t.s) * e[1];
+        y += all(t.s) * e[0] + all(t.c) * e[1];
+      }
+      *d++ = x;
+      *d++ = y;
+      if (f.modal < 0) continue;
+      *d++ = -turn * all(link.a[f.modal + 1]);
+      *d++ = turn * all(link.a[f.modal]);
+    }
+    for (const FloatingPlan::Own& o : l.slaves) {
+      *d++ = on[o.component];
+      if (o.pair) *d++ = on[o.component + 1];
+    }
+  }
+}
+
+void FloatingLinks::lend(Kin& kin) const noexcept {
+  ReducedState<double>& s = kin.reduced;
+  for (const int node : s.used) {
+    const int k = s.node_link[at(node)];
+    std::vector<double>& a = s.links[at(k)].a;
+    std::copy_n(links_[at(k)].a, a.size(), a.begin());
+  }
 }
 
 void FloatingLinks::move(Kin& kin, const Const& c, const double* v) noexcept {
-  ReducedState<double>& s = kin.reduced;
   const FloatingPlan& plan = *plan_;
   double *rate = rate_.data(), *x_dot = x_dot_.data();
   for (const FloatingPlan::Input& in : plan.inputs) {
     if (in.slave) continue;
-    const double* x = &x_[static_cast<size_t>(in.at)];
+    const double* x = &x_[at(in.at)];
     if (in.pair) {
-      const auto& b = kin.body[static_cast<size_t>(in.body)];
-      const double ux = v[plan.master_dof[static_cast<size_t>(in.at)]],
-                   uy = v[plan.master_dof[static_cast<size_t>(in.at) + 1]];
-      x_dot[in.at] = rate[in.at] = b.R.c * ux + b.R.s * uy + b.w * x[1];
-      x_dot[in.at + 1] = rate[in.at + 1] = b.R.c * uy - b.R.s * ux - b.w * x[0];
+      const auto& b = kin.body[at(in.body)];
+      const double ux = v[in.dof[0]], uy = v[in.dof[1]];
+      x_dot[in.at] = rate[plan.ldf + in.at] = b.R.c * ux + b.R.s * uy + b.w * x[1];
+      x_dot[in.at + 1] = rate[plan.ldf + in.at + 1] = b.R.c * uy - b.R.s * ux - b.w * x[0];
     } else {
-      x_dot[in.at] = rate[in.at] = v[plan.master_dof[static_cast<size_t>(in.at)]];
+      x_dot[in.at] = rate[plan.ldf + in.at] = v[in.dof[0]];
     }
   }
-  const double* eta = v + plan.first_mode;
-  for (size_t l = 0; l < plan.links.size(); ++l)
-    rate[static_cast<size_t>(plan.ldb) + l] = kin.body[static_cast<size_t>(plan.links[l].body)].w;
+  for (const FloatingPlan::LinkPlan& l : plan.links)
+    for (const FloatingPlan::Foreign& f : l.foreign)
+      rate[f.angle] = turns_[at(f.angle)].rate =
+          kin.body[at(f.owner_body)].w - kin.body[at(l.body)].w;
   for (int i = 0; i < plan.slaves; ++i)
-    x_dot[plan.masters + i] = lanes::dot(&w_[static_cast<size_t>(i * plan.ldw)], rate, plan.ldw);
-  const Rot2<double>* relative = relative_.data();
-  for (size_t k = 0; k < plan.links.size(); ++k) {
+    x_dot[plan.ldm + i] = lanes::dot(&w_[at(i * plan.ldw)], rate, plan.ldf + plan.ldm);
+  double* eta = eta_.data();
+  std::copy_n(v + plan.first_mode, plan.modes, eta);
+  for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
-    const double* a = s.links[k].a.data();
-    double* to = s.links[k].a_dot.data();
-    const double w = kin.body[static_cast<size_t>(l.body)].w;
-    for (const FloatingPlan::Place& p : l.own) {
-      to[p.at] = x_dot[p.component];
-      if (p.pair) to[p.at + 1] = x_dot[p.component + 1];
+    const double* a = links_[k].a;
+    double* to = links_[k].a_dot;
+    for (const FloatingPlan::Own& o : l.own) {
+      to[o.at] = x_dot[o.component];
+      if (o.pair) to[o.at + 1] = x_dot[o.component + 1];
     }
-    for (int i = 0; i < plan.modes; ++i) to[l.nx + i] = eta[i];
-    for (const FloatingPlan::Place& p : l.foreign) {
-      const Rot2<double> R = *relative++;
-      const double turn = kin.body[static_cast<size_t>(p.owner_body)].w - w;
-      const auto turned = [&](int at, double ex, double ey) {
-        to[at] = R.c * ex - R.s * ey - turn * a[at + 1];
-        to[at + 1] = R.s * ex + R.c * ey + turn * a[at];
+    for (int i = 0; i < plan.modes; i += lanes::kWidth) store(load(eta + i), to + l.nx + i);
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      const Turn& t = turns_[at(f.angle)];
+      const auto turned = [&](int i, double ex, double ey) {
+        to[i] = t.c * ex - t.s * ey - t.rate * a[i + 1];
+        to[i + 1] = t.s * ex + t.c * ey + t.rate * a[i];
       };
-      turned(p.at, x_dot[p.component], x_dot[p.component + 1]);
-      if (p.modal < 0) continue;
-      const double* shape = c.reduced.shared.data() + p.shape;
-      double ex = 0, ey = 0;
-      for (int i = 0; i < plan.modes; ++i) {
-        ex += shape[i] * eta[i];
-        ey += shape[plan.modes + i] * eta[i];
-      }
-      turned(p.modal, ex, ey);
+      turned(f.at, x_dot[f.component], x_dot[f.component + 1]);
+      if (f.modal < 0) continue;
+      const Vec2<double> p = detail::shared_shape(c.reduced, plan.modes, f.shape / plan.modes, eta);
+      turned(f.modal, p.x, p.y);
     }
+  }
+  for (const int node : kin.reduced.moved) {
+    const int k = kin.reduced.node_link[at(node)];
+    std::vector<double>& to = kin.reduced.links[at(k)].a_dot;
+    std::copy_n(links_[at(k)].a_dot, to.size(), to.begin());
   }
 }
 
-void FloatingLinks::accelerate(Kin& kin, const Const& c) noexcept {
-  ReducedState<double>& s = kin.reduced;
+void FloatingLinks::accelerate(const Kin& kin, const Const& c) noexcept {
   const FloatingPlan& plan = *plan_;
-  double *second = x_ddot_.data(), *product = s.product.data(), *rate = s.work.data();
-  for (int i = plan.masters; i < plan.masters + plan.slaves; ++i) second[i] = 0;
-  for (size_t k = 0; k < plan.links.size(); ++k) {
+  double* second = x_ddot_.data();
+  for (int i = plan.ldm; i < plan.ldm + plan.slaves; ++i) second[i] = 0;
+  for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
+    if (l.foreign.empty()) continue;
     const LinkMatrices<double>& m = c.reduced.links[k];
-    LinkState<double>& link = s.links[k];
-    const auto& b = kin.body[static_cast<size_t>(l.body)];
-    const double *a = link.a.data(), *a_dot = link.a_dot.data();
-    double* to = link.a_ddot.data();
-    lanes::clear(to, m.ld);
-    for (const FloatingPlan::Place& p : l.foreign) {
-      const auto& o = kin.body[static_cast<size_t>(p.owner_body)];
-      const double w = o.w - b.w, al = o.al - b.al, ww = w * w, w2 = 2 * w;
-      const auto turned = [&](int at) {
-        to[at] = ww * a[at] - w2 * a_dot[at + 1] - al * a[at + 1];
-        to[at + 1] = ww * a[at + 1] + w2 * a_dot[at] + al * a[at];
+    Link& link = links_[k];
+    const double *a = link.a, *a_dot = link.a_dot;
+    double* to = link.a_ddot;
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      Turn& t = turns_[at(f.angle)];
+      t.second = kin.body[at(f.owner_body)].al - kin.body[at(l.body)].al;
+      const double square = t.rate * t.rate, twice = 2 * t.rate;
+      const auto turned = [&](int i) {
+        to[i] = square * a[i] - twice * a_dot[i + 1] - t.second * a[i + 1];
+        to[i + 1] = square * a[i + 1] + twice * a_dot[i] + t.second * a[i];
       };
-      turned(p.at);
-      if (p.modal >= 0) turned(p.modal);
+      turned(f.at);
+      if (f.modal >= 0) turned(f.modal);
     }
-    if (l.cluster < 0) continue;
-    // f'' = k x'' + ω̇ Ĵ f − ω² f + 2 ω Ĵ k x', ground axes
-    lanes::clear(rate, m.ldx);
-    lanes::clear(product, m.ldx);
-    lanes::add_product(m.k.data(), m.ldx, m.ldx, m.nx, a_dot, rate);
-    if (!l.foreign.empty()) lanes::add_product(m.k.data(), m.ldx, m.ldx, m.nx, to, product);
-    const double *pull = link.pull.data(), w2 = b.w * b.w, two_w = 2 * b.w;
-    for (const FloatingPlan::Place& p : l.slaves) {
-      double* e = second + p.component;
-      const int i = p.at;
-      if (!p.pair) {
-        e[0] -= product[i];
-        continue;
-      }
-      const double fx = product[i] - b.al * pull[i + 1] - w2 * pull[i] - two_w * rate[i + 1],
-                   fy = product[i + 1] + b.al * pull[i] - w2 * pull[i + 1] + two_w * rate[i];
-      e[0] -= b.R.c * fx - b.R.s * fy;
-      e[1] -= b.R.s * fx + b.R.c * fy;
+    if (!l.follows && l.slaves.empty()) continue;
+    // f'' = k a'' + ω̇ Ĵ f − ω² f + 2 ω Ĵ k a' with ω the rate of the link against the owner's
+    alignas(32) double product[kWidest] = {}, rate[kWidest] = {};
+    for (const FloatingPlan::Foreign& f : l.foreign)
+      lanes::add_product(m.k.data() + f.at * m.ldx, m.ldx, m.ldx, 2, to + f.at, product);
+    if (l.follows) lanes::add_product(m.k.data(), m.ldx, m.ldx, m.nx, a_dot, rate);
+    for (const FloatingPlan::Own& o : l.slaves) {
+      second[o.component] -= product[o.at];
+      if (o.pair) second[o.component + 1] -= product[o.at + 1];
+    }
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      if (!f.slave) continue;
+      const Turn& t = turns_[at(f.angle)];
+      const double square = t.rate * t.rate, twice = 2 * t.rate, px = link.elastic[f.at],
+                   py = link.elastic[f.at + 1],
+                   fx = product[f.at] + t.second * py - square * px + twice * rate[f.at + 1],
+                   fy = product[f.at + 1] - t.second * px - square * py - twice * rate[f.at];
+      second[f.component] -= t.c * fx + t.s * fy;
+      second[f.component + 1] -= t.c * fy - t.s * fx;
     }
   }
-  if (plan.slaves == 0) return;
-  detail::solve_slaves(s, second + plan.masters);
-  for (const FloatingPlan::Input& in : plan.inputs)
-    if (in.slave && in.pair) {
-      const Rot2<double>& R = kin.body[static_cast<size_t>(in.body)].R;
-      const double ex = second[in.at], ey = second[in.at + 1];
-      second[in.at] = R.c * ex + R.s * ey;
-      second[in.at + 1] = R.c * ey - R.s * ex;
-    }
-  const Rot2<double>* relative = relative_.data();
-  for (size_t k = 0; k < plan.links.size(); ++k) {
+  const double* factor = factor_.data();
+  for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
+    with_size(cluster.size, [&]<int N>(int n) {
+      solve_factored<N>(n, factor, second + plan.ldm + cluster.first);
+    });
+    factor += cluster.size * cluster.size;
+  }
+  for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
-    double* to = s.links[k].a_ddot.data();
-    for (const FloatingPlan::Place& p : l.own)
-      if (p.slave) {
-        to[p.at] = second[p.component];
-        if (p.pair) to[p.at + 1] = second[p.component + 1];
-      }
-    for (const FloatingPlan::Place& p : l.foreign) {
-      const Rot2<double>& R = *relative++;
-      if (!p.slave) continue;
-      const double ex = second[p.component], ey = second[p.component + 1];
-      to[p.at] += R.c * ex - R.s * ey;
-      to[p.at + 1] += R.s * ex + R.c * ey;
+    double* to = links_[k].a_ddot;
+    for (const FloatingPlan::Own& o : l.slaves) {
+      to[o.at] = second[o.component];
+      if (o.pair) to[o.at + 1] = second[o.component + 1];
+    }
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      if (!f.slave) continue;
+      const Turn& t = turns_[at(f.angle)];
+      const double ex = second[f.component], ey = second[f.component + 1];
+      to[f.at] += t.c * ex - t.s * ey;
+      to[f.at + 1] += t.s * ex + t.c * ey;
     }
   }
 }
 
-void FloatingLinks::forces(Kin& kin, const Const& c, Wrenches& wrench) const noexcept {
+void FloatingLinks::forces(Kin& kin, const Const& c, Wrenches& wrench) noexcept {
   ReducedState<double>& s = kin.reduced;
-  const size_t first = kin.model->bodies.size() + 1;
-  for (const int node : s.used) wrench[first + static_cast<size_t>(node)] = {};
-  for (size_t k = 0; k < s.links.size(); ++k) {
+  const size_t first = model_.bodies.size() + 1;
+  for (const int node : s.used) wrench[first + at(node)] = {};
+  for (size_t k = 0; k < links_.size(); ++k) {
+    const FloatingPlan::LinkPlan& l = plan_->links[k];
     const LinkMatrices<double>& m = c.reduced.links[k];
-    const auto body = static_cast<size_t>(plan_->links[k].body);
+    const Link& link = links_[k];
+    const auto body = at(l.body);
     const auto& b = kin.body[body];
     const Vec2<double> ag{b.a.x - c.gravity.x, b.a.y - c.gravity.y};
-    const LinkMotion motion{b.w, b.al, b.R.c * ag.x + b.R.s * ag.y, b.R.c * ag.y - b.R.s * ag.x};
-    double* f = s.force.link[k].data();
-    Wrench<Planar, double> w;
-    switch (m.ld / lanes::kWidth) {
-      case 1:
-        w = link_forces<1>(m, s.links[k], motion, f);
-        break;
-      case 2:
-        w = link_forces<2>(m, s.links[k], motion, f);
-        break;
-      case 3:
-        w = link_forces<3>(m, s.links[k], motion, f);
-        break;
-      default:
-        w = link_forces<4>(m, s.links[k], motion, f);
-        break;
-    }
-    wrench[body].f += rotate(b.R, w.f);
-    wrench[body].n += w.n;
+    const LinkMotion o{b.w, b.al, b.R.c * ag.x + b.R.s * ag.y, b.R.c * ag.y - b.R.s * ag.x};
+    const double w2 = o.w * o.w, two_w = 2 * o.w;
+    double* to = s.force.link[k].data();
+    Four sums[3] = {};
+    with_groups(l.groups, [&]<int B>() {
+      Four f[B];
+      for (int i = 0; i < B; ++i) {
+        const int place = lanes::kWidth * i;
+        const Four spin = load(link.spin + place), swing = load(link.swing + place),
+                   sx = load(m.Sx.data() + place), sy = load(m.Sy.data() + place),
+                   rate = load(link.a_dot + place), second = load(link.a_ddot + place);
+        f[i] = load(link.elastic + place) + o.al * spin - w2 * swing + o.bx * sx + o.by * sy;
+        sums[0] += spin * second + two_w * (swing * rate);
+        sums[1] += sx * second - two_w * (sy * rate);
+        sums[2] += sy * second + two_w * (sx * rate);
+      }
+      if (m.damped) {
+        add_forces<B, true>(m, link.a_dot, link.a_ddot, two_w, f);
+      } else {
+        add_forces<B, false>(m, link.a_dot, link.a_ddot, two_w, f);
+      }
+      for (int i = 0; i < B; ++i) store(f[i], to + lanes::kWidth * i);
+    });
+    const Vec2<double> force{
+        lanes::detail::sum_of(sums[1]) + m.mass * o.bx - o.al * link.oy - w2 * link.ox,
+        lanes::detail::sum_of(sums[2]) + m.mass * o.by + o.al * link.ox - w2 * link.oy};
+    wrench[body].f += rotate(b.R, force);
+    wrench[body].n +=
+        lanes::detail::sum_of(sums[0]) + o.al * link.inertia + link.ox * o.by - link.oy * o.bx;
     s.force.torque[k] = 0;
   }
+}
+
+// Forces on a with those per independent joint, which where the pose is new also add to the inertia of the joints.
+void FloatingLinks::project(const Const& c, size_t index, const double* f, Four* out) noexcept {
+  const FloatingPlan::LinkPlan& l = plan_->links[index];
+  const LinkMatrices<double>& m = c.reduced.links[index];
+  Link& link = links_[index];
+  const auto count = static_cast<int>(l.moving.size());
+  link.turn = Four{};
+  if (known_) {
+    for (int i = 0; i < m.n; ++i) out[i] = all(f[i]) * kLast;
+    return;
+  }
+  const int* moving = l.moving.data();
+  const Four *d = link.d, vx = link.vx, vy = link.vy, w = link.w;
+  const auto with = [&]<int C>() { momenta<C>(m, link.spin, f, moving, d, vx, vy, w, out); };
+  int done = count;
+  switch (count) {
+    case 0:
+      with.template operator()<0>();
+      break;
+    case 2:
+      with.template operator()<2>();
+      break;
+    case 4:
+      with.template operator()<4>();
+      break;
+    case 6:
+      with.template operator()<6>();
+      break;
+    default:
+      with.template operator()<0>();
+      done = 0;
+      break;
+  }
+  for (; done < count; ++done) {
+    const double* column = m.M.data() + moving[done] * m.ld;
+    for (int i = 0; i < m.n; ++i) out[i] += all(column[i]) * d[done];
+  }
+  Four px = all(m.mass) * vx - all(link.oy) * w, py = all(m.mass) * vy + all(link.ox) * w,
+       turn = all(link.inertia) * w + all(link.ox) * vy - all(link.oy) * vx;
+  for (int k = 0; k < count; ++k) {
+    px += all(m.Sx[at(moving[k])]) * d[k];
+    py += all(m.Sy[at(moving[k])]) * d[k];
+    turn += all(link.spin[moving[k]]) * d[k];
+  }
+  link.turn = turn;
+  double x[lanes::kWidth], y[lanes::kWidth];
+  store(vx, x);
+  store(vy, y);
+  for (int z = 0; z < nz_; ++z) inertia_[z] += all(x[z]) * px + all(y[z]) * py;
 }
 
 void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const double* r,
                            const double* added) noexcept {
   ReducedState<double>& s = kin.reduced;
   const FloatingPlan& plan = *plan_;
-  const size_t first = kin.model->bodies.size() + 1;
+  const size_t first = model_.bodies.size() + 1;
   for (const int node : s.used) {
-    const auto k = static_cast<size_t>(s.node_link[static_cast<size_t>(node)]);
-    detail::spread_node(kin, c, node, wrench[first + static_cast<size_t>(node)], s.force,
-                        wrench[static_cast<size_t>(plan.links[k].body)]);
+    const auto k = at(s.node_link[at(node)]);
+    detail::spread_node(kin, c, node, wrench[first + at(node)], s.force,
+                        wrench[at(plan.links[k].body)]);
   }
-  double *force = force_.data(), *on = slave_force_.data(), *torque = force + plan.ldb;
-  lanes::clear(force, plan.ldw);
-  for (int i = 0; i < plan.slaves; ++i) on[plan.masters + i] = 0;
+  if (!known_) {
+    for (Four& e : inertia_) e = Four{};
+    for (const int i : plan.solids) {
+      const auto& k = c.bodies[at(i)];
+      const Vec2<double> com = rotate(kin.body[at(i) + 1].R, k.com);
+      const Four *own = &body_[3 * (at(i) + 1)], w = own[0], x = own[1] - w * all(com.y),
+                 y = own[2] + w * all(com.x);
+      for (int z = 0; z < nz_; ++z)
+        inertia_[z] += all(k.mass * x[z]) * x + all(k.mass * y[z]) * y + all(k.inertia * w[z]) * w;
+    }
+  }
+  const auto direct = [&](int dof) { return Four{0, 0, 0, r[dof] - added[dof]}; };
+  const Turn* turns = turns_.data();
+  Link* links = links_.data();
+  const double* shapes = c.reduced.shared.data();
+  Four *on = on_.data(), *amplitude = amplitude_.data(), *pull = pull_.data();
+  for (int i = plan.ldm; i < plan.ldm + plan.slaves; ++i) on[i] = Four{};
+  for (int i = 0; i < plan.modes; ++i) amplitude[i] = direct(plan.first_mode + i);
+  for (size_t k = 0; k < links_.size(); ++k) {
+    const FloatingPlan::LinkPlan& l = plan.links[k];
+    wrench[at(l.body)].n += s.force.torque[k];
+  }
   for (const FloatingPlan::Input& in : plan.inputs) {
     if (in.slave) continue;
-    const double fx = on_speed(plan.master_dof[static_cast<size_t>(in.at)], r, added);
+    Four* to = on + in.at;
     if (in.pair) {
-      const double fy = on_speed(plan.master_dof[static_cast<size_t>(in.at) + 1], r, added);
-      const Rot2<double>& R = kin.body[static_cast<size_t>(in.body)].R;
-      const double *x = &x_[static_cast<size_t>(in.at)], gx = R.c * fx + R.s * fy,
-                   gy = R.c * fy - R.s * fx;
-      on[in.at] = gx;
-      on[in.at + 1] = gy;
-      torque[in.link] += x[0] * gy - x[1] * gx;
+      const double fx = r[in.dof[0]] - added[in.dof[0]], fy = r[in.dof[1]] - added[in.dof[1]];
+      const Rot2<double>& R = kin.body[at(in.body)].R;
+      const double *x = &x_[at(in.at)], gx = R.c * fx + R.s * fy, gy = R.c * fy - R.s * fx;
+      to[0] = Four{0, 0, 0, gx};
+      to[1] = Four{0, 0, 0, gy};
+      wrench[at(in.body)].n += x[0] * gy - x[1] * gx;
     } else {
-      on[in.at] = fx;
+      to[0] = direct(in.dof[0]);
     }
   }
-  double* amplitude = force + plan.masters;
-  for (int i = 0; i < plan.modes; ++i) amplitude[i] = on_speed(plan.first_mode + i, r, added);
-  const Rot2<double>* relative = relative_.data();
-  for (size_t k = 0; k < plan.links.size(); ++k) {
+  for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
-    const double *f = s.force.link[k].data(), *a = s.links[k].a.data();
-    for (const FloatingPlan::Place& p : l.own) {
-      on[p.component] += f[p.at];
-      if (p.pair) on[p.component + 1] += f[p.at + 1];
+    const double* a = links[k].a;
+    Four f[kWidest];
+    project(c, k, s.force.link[k].data(), f);
+    for (const FloatingPlan::Own& o : l.own) {
+      on[o.component] += f[o.at];
+      if (o.pair) on[o.component + 1] += f[o.at + 1];
     }
-    add_all(f + l.nx, amplitude, plan.modes);
-    torque[k] += s.force.torque[k];
-    for (const FloatingPlan::Place& p : l.foreign) {
-      const Rot2<double> R = *relative++;
-      const double fx = f[p.at], fy = f[p.at + 1];
-      double turn = a[p.at] * fy - a[p.at + 1] * fx;
-      on[p.component] += R.c * fx + R.s * fy;
-      on[p.component + 1] += R.c * fy - R.s * fx;
+    for (int i = 0; i < plan.modes; ++i) amplitude[i] += f[l.nx + i];
+    for (const FloatingPlan::Foreign& p : l.foreign) {
+      const Turn& t = turns[p.angle];
+      const Four x = f[p.at], y = f[p.at + 1];
+      Four turn = all(a[p.at]) * y - all(a[p.at + 1]) * x;
+      on[p.component] += all(t.c) * x + all(t.s) * y;
+      on[p.component + 1] += all(t.c) * y - all(t.s) * x;
       if (p.modal >= 0) {
-        const double mx = f[p.modal], my = f[p.modal + 1], gx = R.c * mx + R.s * my,
-                     gy = R.c * my - R.s * mx;
-        const double* shape = c.reduced.shared.data() + p.shape;
-        add_both(gx, shape, gy, shape + plan.modes, amplitude, plan.modes);
-        turn += a[p.modal] * my - a[p.modal + 1] * mx;
+        const Four mx = f[p.modal], my = f[p.modal + 1], gx = all(t.c) * mx + all(t.s) * my,
+                   gy = all(t.c) * my - all(t.s) * mx;
+        const double* shape = shapes + p.shape;
+        for (int i = 0; i < plan.modes; ++i)
+          amplitude[i] += all(shape[i]) * gx + all(shape[plan.modes + i]) * gy;
+        turn += all(a[p.modal]) * my - all(a[p.modal + 1]) * mx;
       }
-      torque[k] -= turn;
-      torque[p.owner] += turn;
+      pull[p.angle] = turn;
     }
   }
-  for (int i = 0; i < plan.masters; ++i) force[i] += on[i];
-  for (int i = 0; i < plan.slaves; ++i)
-    lanes::add(on[plan.masters + i], &w_[static_cast<size_t>(i * plan.ldw)], force, plan.ldw);
-  for (size_t k = 0; k < plan.links.size(); ++k)
-    wrench[static_cast<size_t>(plan.links[k].body)].n += torque[k];
+  // Slaves to masters and angles.
+  for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
+    const double* w = &w_[at(cluster.first * plan.ldw)];
+    const Four* f = on + plan.ldm + cluster.first;
+    with_size(cluster.size, [&]<int N>(int n) {
+      const int size = N > 0 ? N : n, ld = plan.ldw;
+      const auto add = [&](const double* column, Four& to) {
+        Four sum = to;
+        for (int i = 0; i < size; ++i) sum += all(column[i * ld]) * f[i];
+        to = sum;
+      };
+      for (const int master : cluster.masters) add(w + plan.ldf + master, on[master]);
+      for (const int angle : cluster.angles) add(w + angle, pull[angle]);
+    });
+  }
+  for (size_t k = 0; k < links_.size(); ++k)
+    for (const FloatingPlan::Foreign& p : plan.links[k].foreign) {
+      links[k].turn -= pull[p.angle];
+      links[p.owner].turn += pull[p.angle];
+    }
+  for (size_t k = 0; k < links_.size(); ++k) {
+    const Link& link = links[k];
+    wrench[at(plan.links[k].body)].n += link.turn[kBias];
+    if (known_) continue;
+    double w[lanes::kWidth];
+    store(link.w, w);
+    for (int z = 0; z < nz_; ++z) inertia_[z] += all(w[z]) * link.turn;
+  }
+  // By joint; the bias with the sign of the right side.
+  double *bias = bias_.data(), *across = across_.data();
+  for (int i = 0; i < plan.nb; ++i) {
+    const double* e =
+        reinterpret_cast<const double*>(i < plan.masters ? on + i : amplitude + i - plan.masters);
+    bias[i] = -e[kBias];
+    for (int z = 0; z < nz_ && !known_; ++z) across[z * plan.ldb + i] = e[z];
+  }
 }
 
-bool FloatingLinks::factor(const Kin& kin, const Const& c, const double* basis, int stride, int nz,
-                           double tolerance) noexcept {
-  nz_ = nz;
+// L D Lᵀ over (joints, b).
+bool FloatingLinks::factor(double tolerance) noexcept {
+  if (known_) return true;
   const FloatingPlan& plan = *plan_;
-  const int nb = plan.nb, ldz = plan.ldz;
-  bodies(kin, basis, stride);
-  double* z = z_.data();
-  lanes::clear(z, nz * ldz);
-  lanes::copy(plan.constant.data(), z + kSpeeds * ldz, static_cast<int>(plan.constant.size()));
-  outer_ = 0;
-  rigid(kin, c);
-  const Rot2<double>* relative = relative_.data();
-  for (size_t k = 0; k < plan.links.size(); ++k) {
-    link(kin, c, k, relative);
-    relative += plan.links[k].foreign.size();
+  const int ldb = plan.ldb;
+  const int nz = nz_;
+  for (int z = 0; z < nz; ++z) {
+    double row[lanes::kWidth];
+    store(inertia_[z], row);
+    double pivot = row[z];
+    for (int j = 0; j < z; ++j) {
+      double e = row[j];
+      for (int k = 0; k < j; ++k) e -= lower_[z][k] * joint_pivots_[k] * lower_[j][k];
+      lower_[z][j] = e / joint_pivots_[j];
+      pivot -= lower_[z][j] * e;
+    }
+    if (!(pivot > tolerance * row[z])) return false;
+    joint_pivots_[z] = pivot;
+    for (int j = 0; j < z; ++j)
+      lanes::add(-lower_[z][j], &across_[at(j * ldb)], &across_[at(z * ldb)], ldb);
   }
-  switch (plan.ldb / lanes::kWidth) {
-    case 1:
-      eliminate<1>();
-      break;
-    case 2:
-      eliminate<2>();
-      break;
-    case 3:
-      eliminate<3>();
-      break;
-    default:
-      eliminate<4>();
-      break;
+  double* before = solution_.data();  // diagonal entries
+  with_groups(ldb / lanes::kWidth, [&]<int B>() {
+    weigh_slaves<B>();
+    columns<B, 0>(before);
+  });
+  if (!lanes::factor(system_.data(), plan.nb, ldb, tolerance, pivots_.data())) return false;
+  known_ = true;
+  for (int i = 0; i < plan.nb; ++i) known_ &= pivots_[at(i)] > tolerance * before[i];
+  return known_;
+}
+
+// U = M_y· + ½ M_yy W; B groups of rows of b.
+template <int B>
+void FloatingLinks::weigh_slaves() noexcept {
+  const FloatingPlan& plan = *plan_;
+  constexpr int ldb = B * lanes::kWidth;
+  const int ldw = plan.ldw;
+  double* u = u_.data();
+  for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
+    const int size = cluster.size;
+    const double *w = w_.data() + cluster.first * ldw + plan.ldf,
+                 *from = z_.data() + (plan.nb + cluster.first) * plan.ldz;
+    for (int y = 0; y < size; ++y, from += plan.ldz, u += ldb) {
+      const double* yy = from + ldb + cluster.first;
+      Four sum[B];
+      for (int b = 0; b < B; ++b) sum[b] = load(from + lanes::kWidth * b);
+      for (int k = 0; k < size; ++k) {
+        const Four e = all(0.5 * yy[k]);
+        for (int b = 0; b < B; ++b) sum[b] += e * load(w + k * ldw + lanes::kWidth * b);
+      }
+      for (int b = 0; b < B; ++b) store(sum[b], u + lanes::kWidth * b);
+    }
   }
-  // Columns (independent joints, b), rows alike.
-  const int n = nb + nz, ld = lanes::padded(n);
-  double* system = system_.data();
-  for (int j = 0; j < n; ++j) {
-    double* to = system + j * ld;
-    const double* from = z + (j < nz ? j : kSpeeds - nz + j) * ldz;
-    // Whole groups: what is beyond the last row is zero or comes with the next column.
-    for (int i = 0; i < nb; i += lanes::kWidth) store(load(from + i), to + nz + i);
-    for (int i = n; i < ld; ++i) to[i] = 0;
+}
+
+// Columns 4 I .. of M + Wᵀ U + Uᵀ W less what the joints take, from the diagonal down.
+template <int B, int I>
+void FloatingLinks::columns(double* before) noexcept {
+  const FloatingPlan& plan = *plan_;
+  constexpr int ldb = B * lanes::kWidth, kFrom = I * lanes::kWidth, kGroups = B - I;
+  const int ldw = plan.ldw, nz = nz_, ldz = plan.ldz,
+            end = std::min(plan.nb, kFrom + lanes::kWidth);
+  const double *z = z_.data(), *across = across_.data();
+  for (int j = kFrom; j < end; ++j) {
+    Four sum[kGroups];
+    for (int b = 0; b < kGroups; ++b) sum[b] = load(z + j * ldz + kFrom + lanes::kWidth * b);
+    for (const int k : plan.clusters_of[at(j)]) {
+      const FloatingPlan::ClusterPlan& cluster = plan.clusters[at(k)];
+      const double *w = w_.data() + cluster.first * ldw + plan.ldf,
+                   *u = u_.data() + cluster.first * ldb;
+      for (int y = 0; y < cluster.size; ++y, w += ldw, u += ldb) {
+        const Four f = all(w[j]), g = all(u[j]);
+        for (int b = 0; b < kGroups; ++b) {
+          sum[b] += f * load(u + kFrom + lanes::kWidth * b);
+          sum[b] += g * load(w + kFrom + lanes::kWidth * b);
+        }
+      }
+    }
+    double diagonal[lanes::kWidth];
+    store(sum[0], diagonal);
+    before[j] = diagonal[j - kFrom];
+    for (int e = 0; e < nz; ++e) {
+      const Four f = all(across[e * ldb + j] / joint_pivots_[e]);
+      for (int b = 0; b < kGroups; ++b)
+        sum[b] -= f * load(across + e * ldb + kFrom + lanes::kWidth * b);
+    }
+    for (int b = 0; b < kGroups; ++b)
+      store(sum[b], system_.data() + j * ldb + kFrom + lanes::kWidth * b);
   }
-  for (int j = 0; j < nz; ++j)
-    for (int i = j; i < nz; ++i)
-      system[j * ld + i] = lanes::dot(&momentum_[static_cast<size_t>(i * outers_)],
-                                      &speed_[static_cast<size_t>(j * outers_)], outers_);
-  return lanes::factor(system, n, ld, tolerance, pivots_.data());
+  if constexpr (I + 1 < B) columns<B, I + 1>(before);
 }
 
 void FloatingLinks::solve(const Kin& kin, const double* r, const double* basis, int stride,
                           int joints, double* a) noexcept {
   const FloatingPlan& plan = *plan_;
-  const int nb = plan.nb, nz = nz_, n = nb + nz, ld = lanes::padded(n);
-  double *z = solution_.data(), *x = z + nz;
-  for (int k = 0; k < nz; ++k) {
-    const double* column = basis + k * stride;
+  const int nb = plan.nb, ldb = plan.ldb, nz = nz_;
+  double joint[kJoints], *x = solution_.data();
+  lanes::copy(bias_.data(), x, ldb);
+  for (int z = 0; z < nz; ++z) {
+    const double* column = basis + z * stride;
     double sum = 0;
     for (int i = 0; i < joints; ++i) sum -= column[i] * r[i];
-    z[k] = sum;
+    for (int j = 0; j < z; ++j) sum -= lower_[z][j] * joint[j];
+    joint[z] = sum;
+    lanes::add(-sum / joint_pivots_[z], &across_[at(z * ldb)], x, ldb);
   }
-  for (int i = 0; i < nb; ++i) x[i] = -force_[static_cast<size_t>(i)];
-  for (int i = n; i < ld; ++i) z[i] = 0;
-  lanes::solve(system_.data(), n, ld, pivots_.data(), z);
-  for (int k = 0; k < nz; ++k) {
-    const double *column = basis + k * stride, e = z[k];
+  lanes::solve(system_.data(), nb, ldb, pivots_.data(), x);
+  for (int z = nz - 1; z >= 0; --z) {
+    double e = (joint[z] - lanes::dot(&across_[at(z * ldb)], x, ldb)) / joint_pivots_[z];
+    for (int i = z + 1; i < nz; ++i) e -= lower_[i][z] * joint[i];
+    joint[z] = e;
+  }
+  for (int z = 0; z < nz; ++z) {
+    const double *column = basis + z * stride, e = joint[z];
     for (int i = 0; i < joints; ++i) a[i] += column[i] * e;
   }
   for (int i = 0; i < plan.modes; ++i) a[plan.first_mode + i] = x[plan.masters + i];
   for (const FloatingPlan::Input& in : plan.inputs) {
     if (in.slave) continue;
     if (!in.pair) {
-      a[plan.master_dof[static_cast<size_t>(in.at)]] = x[in.at];
+      a[in.dof[0]] = x[in.at];
       continue;
     }
-    const auto& b = kin.body[static_cast<size_t>(in.body)];
-    const double* turn = &body_[static_cast<size_t>(in.body) * 3 * lanes::kWidth];
+    const auto& b = kin.body[at(in.body)];
+    const Four turn = body_[at(3 * in.body)];
     double al = b.al;
-    for (int k = 0; k < nz; ++k) al += turn[k] * z[k];
-    const double *e = &x_[static_cast<size_t>(in.at)], *rate = &x_dot_[static_cast<size_t>(in.at)],
-                 w2 = b.w * b.w, two_w = 2 * b.w;
-    const double ex = x[in.at] - al * e[1] - two_w * rate[1] - w2 * e[0],
+    for (int z = 0; z < nz; ++z) al += turn[z] * joint[z];
+    const double *e = &x_[at(in.at)], *rate = &x_dot_[at(in.at)], w2 = b.w * b.w, two_w = 2 * b.w,
+                 ex = x[in.at] - al * e[1] - two_w * rate[1] - w2 * e[0],
                  ey = x[in.at + 1] + al * e[0] + two_w * rate[0] - w2 * e[1];
-    const int* dof = &plan.master_dof[static_cast<size_t>(in.at)];
-    a[dof[0]] = b.R.c * ex - b.R.s * ey;
-    a[dof[1]] = b.R.s * ex + b.R.c * ey;
-  }
-}
-
-// W = −A⁻¹ ∂F/∂(masters, angles), rows of slaves, all in owners' axes.
-void FloatingLinks::dependence(const Kin& kin) noexcept {
-  const ReducedState<double>& s = kin.reduced;
-  const FloatingPlan& plan = *plan_;
-  const double *factor = s.factor.data(), *cross = s.cross.data();
-  const int ld = plan.ldw, angles = plan.ldb;
-  for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
-    const int size = cluster.size;
-    double* w = w_.data() + cluster.first * ld;
-    for (int i = 0; i < size; ++i) {
-      double* row = w + i * ld;
-      lanes::clear(row, ld);
-      for (const int master : cluster.masters) row[master] = *cross++;
-      for (const FloatingPlan::Input& in : cluster.pairs) {
-        const Rot2<double>& R = kin.body[static_cast<size_t>(in.body)].R;
-        const double qx = row[in.at], qy = row[in.at + 1];
-        const double* u = s.x.data() + in.at;
-        row[angles + in.link] += qy * u[0] - qx * u[1];
-        row[in.at] = qx * R.c + qy * R.s;
-        row[in.at + 1] = qy * R.c - qx * R.s;
-      }
-    }
-    for (const int k : cluster.links) {
-      const double* turning = s.links[static_cast<size_t>(k)].turning.data();
-      for (const FloatingPlan::Place& p : plan.links[static_cast<size_t>(k)].slaves) {
-        double* to = w + (p.component - plan.masters - cluster.first) * ld + angles + k;
-        to[0] += turning[p.at];
-        if (p.pair) to[ld] += turning[p.at + 1];
-      }
-    }
-    for (int i = 1; i < size; ++i)
-      for (int k = 0; k < i; ++k) lanes::add(-factor[i * size + k], w + k * ld, w + i * ld, ld);
-    for (int i = size - 1; i >= 0; --i) {
-      double* row = w + i * ld;
-      lanes::scale(-factor[i * size + i], row, ld);
-      for (int k = i + 1; k < size; ++k) lanes::add(-factor[k * size + i], w + k * ld, row, ld);
-    }
-    factor += size * size;
-  }
-  for (const FloatingPlan::Input& in : plan.inputs) {
-    if (!in.slave || !in.pair) continue;
-    const Rot2<double>& R = kin.body[static_cast<size_t>(in.body)].R;
-    double *first = w_.data() + (in.at - plan.masters) * ld, *second = first + ld;
-    lanes::turn(R.c, R.s, first, second, ld);
-    first[angles + in.link] += x_[static_cast<size_t>(in.at) + 1];
-    second[angles + in.link] -= x_[static_cast<size_t>(in.at)];
-  }
-}
-
-// Motion of the bodies per independent speed: ω, v_x, v_y.
-void FloatingLinks::bodies(const Kin& kin, const double* basis, int stride) noexcept {
-  const auto* columns = kin.column.data();
-  const auto* body = kin.body.data();
-  double *all_bodies = body_.data(), *to = all_bodies;
-  for (const rigid::Link& j : kin.link) {
-    to += 3 * lanes::kWidth;
-    ++body;
-    const double* parent = all_bodies + 3 * lanes::kWidth * j.parent;
-    Four w = load(parent), x = load(parent + lanes::kWidth) - w * all(body->d.y),
-         y = load(parent + 2 * lanes::kWidth) + w * all(body->d.x);
-    for (int k = j.v; k < j.v + j.nv; ++k) {
-      double lane[lanes::kWidth] = {};
-      for (int z = 0; z < nz_; ++z) lane[z] = basis[z * stride + k];
-      const Four e = load(lane);
-      w += e * all(columns[k].w);
-      x += e * all(columns[k].v.x);
-      y += e * all(columns[k].v.y);
-    }
-    store(w, to);
-    store(x, to + lanes::kWidth);
-    store(y, to + 2 * lanes::kWidth);
-  }
-}
-
-// Bodies that are no beams.
-void FloatingLinks::rigid(const Kin& kin, const Const& c) noexcept {
-  for (const int i : plan_->solids) {
-    const auto& k = c.bodies[static_cast<size_t>(i)];
-    const Vec2<double> com = rotate(kin.body[static_cast<size_t>(i) + 1].R, k.com);
-    const double* own = &body_[static_cast<size_t>(i + 1) * 3 * lanes::kWidth];
-    for (int z = 0; z < nz_; ++z, ++own) {
-      double *speed = &speed_[static_cast<size_t>(z * outers_ + outer_)],
-             *momentum = &momentum_[static_cast<size_t>(z * outers_ + outer_)];
-      speed[2] = own[0];
-      speed[0] = own[lanes::kWidth] - own[0] * com.y;
-      speed[1] = own[2 * lanes::kWidth] + own[0] * com.x;
-      momentum[0] = k.mass * speed[0];
-      momentum[1] = k.mass * speed[1];
-      momentum[2] = k.inertia * speed[2];
-    }
-    outer_ += lanes::kWidth;
-  }
-}
-
-// Its part of the columns of the independent joints, and of the others what turns with foreign pairs.
-void FloatingLinks::link(const Kin& kin, const Const& c, size_t index,
-                         const Rot2<double>* relative) noexcept {
-  const FloatingPlan& plan = *plan_;
-  const FloatingPlan::LinkPlan& l = plan.links[index];
-  const LinkMatrices<double>& m = c.reduced.links[index];
-  const LinkState<double>& s = kin.reduced.links[index];
-  const Rot2<double> R = kin.body[static_cast<size_t>(l.body)].R;
-  const double *a = s.a.data(), *sx = m.Sx.data(), *sy = m.Sy.data(), *spin = s.spin.data();
-  if (!l.foreign.empty()) {
-    l.evaluate(relative, turned_.data());
-    const int *to = l.to.data(), count = static_cast<int>(l.to.size());
-    double* z = z_.data() + kSpeeds * plan.ldz;
-    const double* from = turned_.data();
-    for (int i = 0; i < count; ++i) z[to[i]] += from[i];
-  }
-  const int *component = l.turning.data(), count = static_cast<int>(l.turning.size()),
-            modes = plan.modes, groups = m.ld / lanes::kWidth;
-  const double ox = s.moment.x, oy = s.moment.y;
-  const double* own = &body_[static_cast<size_t>(l.body) * 3 * lanes::kWidth];
-  for (int z = 0; z < nz_; ++z, ++own) {
-    // Link axes: velocity of the origin, ω, rates of foreign components.
-    double *speed = &speed_[static_cast<size_t>(z * outers_ + outer_)],
-           *momentum = &momentum_[static_cast<size_t>(z * outers_ + outer_)], q[kWidest];
-    const double w = own[0], gx = own[lanes::kWidth], gy = own[2 * lanes::kWidth],
-                 vx = R.c * gx + R.s * gy, vy = R.c * gy - R.s * gx;
-    double px = m.mass * vx - oy * w, py = m.mass * vy + ox * w,
-           turn = s.inertia * w + ox * vy - oy * vx;
-    speed[0] = vx;
-    speed[1] = vy;
-    speed[2] = w;
-    link_turn_[static_cast<size_t>(z * (plan.ldw - plan.ldb)) + index] = w;
-    double* d = speed + 3;
-    for (const FloatingPlan::Place& p : l.foreign) {
-      const double rate = body_[static_cast<size_t>(p.owner_body * 3 * lanes::kWidth + z)] - w;
-      *d++ = -a[p.at + 1] * rate;
-      *d++ = a[p.at] * rate;
-      if (p.modal < 0) continue;
-      *d++ = -a[p.modal + 1] * rate;
-      *d++ = a[p.modal] * rate;
-    }
-    switch (groups) {
-      case 1:
-        momenta<1>(m, spin, component, count, speed, q);
-        break;
-      case 2:
-        momenta<2>(m, spin, component, count, speed, q);
-        break;
-      case 3:
-        momenta<3>(m, spin, component, count, speed, q);
-        break;
-      default:
-        momenta<4>(m, spin, component, count, speed, q);
-        break;
-    }
-    for (int k = 0; k < count; ++k) {
-      const int at = component[k];
-      const double rate = speed[3 + k];
-      px += sx[at] * rate;
-      py += sy[at] * rate;
-      turn += spin[at] * rate;
-      momentum[3 + k] = q[at];
-    }
-    momentum[0] = px;
-    momentum[1] = py;
-    momentum[2] = turn;
-    // Bᵀ q
-    double *to = z_.data() + z * plan.ldz, *amplitude = to + plan.masters;
-    for (const FloatingPlan::Place& p : l.own) {
-      to[p.row] += q[p.at];
-      if (p.pair) to[p.row + 1] += q[p.at + 1];
-    }
-    add_all(q + l.nx, amplitude, modes);
-    const Rot2<double>* turned = relative;
-    for (const FloatingPlan::Place& p : l.foreign) {
-      const Rot2<double> r = *turned++;
-      const double x = q[p.at], y = q[p.at + 1];
-      to[p.row] += r.c * x + r.s * y;
-      to[p.row + 1] += r.c * y - r.s * x;
-      if (p.modal < 0) continue;
-      const double mx = q[p.modal], my = q[p.modal + 1];
-      const double* shape = c.reduced.shared.data() + p.shape;
-      add_both(r.c * mx + r.s * my, shape, r.c * my - r.s * mx, shape + modes, amplitude, modes);
-    }
-  }
-  outer_ += lanes::padded(3 + count);
-}
-
-// M̃ = M + Wᵀ U + Uᵀ W, U = M_y· + ½ M_yy W; B groups of rows of b.
-template <int B>
-void FloatingLinks::eliminate() noexcept {
-  const FloatingPlan& plan = *plan_;
-  constexpr int ldb = B * lanes::kWidth;
-  const int ldw = plan.ldw, nz = nz_, ldy = lanes::padded(plan.slaves), angles = ldw - ldb;
-  double *u = u_.data(), *z = z_.data();
-  const double* w = w_.data();
-  for (int k = 0; k < nz; ++k)
-    for (int y = 0; y < plan.slaves; ++y)
-      wz_[static_cast<size_t>(k * ldy + y)] =
-          lanes::dot(w + y * ldw + ldb, &link_turn_[static_cast<size_t>(k * angles)], angles);
-  // to (b rows) += Σ_y p_y U_y + q_y W_y
-  const auto add = [&](const FloatingPlan::ClusterPlan& cluster, const double* p, int p_stride,
-                       const double* q, int q_stride, double* to) {
-    Four sum[B];
-    std::memcpy(sum, to, sizeof(sum));
-    const double *uy = u + cluster.first * ldb, *wy = w + cluster.first * ldw;
-    for (int y = 0; y < cluster.size; ++y, p += p_stride, q += q_stride, uy += ldb, wy += ldw) {
-      const Four f = all(*p), g = all(*q);
-      for (int b = 0; b < B; ++b) {
-        sum[b] += f * load(uy + lanes::kWidth * b);
-        sum[b] += g * load(wy + lanes::kWidth * b);
-      }
-    }
-    std::memcpy(to, sum, sizeof(sum));
-  };
-  for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
-    const int first = cluster.first, size = cluster.size;
-    for (int y = first; y < first + size; ++y) {
-      const double *from = z + (kSpeeds + plan.nb + y) * plan.ldz, *yy = from + ldb + first;
-      Four sum[B];
-      std::memcpy(sum, from, sizeof(sum));
-      for (int k = 0; k < size; ++k) {
-        const Four e = all(0.5 * yy[k]);
-        for (int b = 0; b < B; ++b) sum[b] += e * load(w + (first + k) * ldw + lanes::kWidth * b);
-      }
-      std::memcpy(u + y * ldb, sum, sizeof(sum));
-      for (int k = 0; k < nz; ++k) {
-        double half = 0;
-        const double* other = &wz_[static_cast<size_t>(k * ldy + first)];
-        for (int i = 0; i < size; ++i) half += yy[i] * other[i];
-        uz_[static_cast<size_t>(k * ldy + y)] = z[k * plan.ldz + ldb + y] + 0.5 * half;
-      }
-    }
-    for (const int j : cluster.masters)
-      add(cluster, w + first * ldw + j, ldw, u + first * ldb + j, ldb,
-          z + (kSpeeds + j) * plan.ldz);
-    for (int k = 0; k < nz; ++k)
-      add(cluster, &wz_[static_cast<size_t>(k * ldy + first)], 1,
-          &uz_[static_cast<size_t>(k * ldy + first)], 1, z + k * plan.ldz);
-  }
-  for (int k = 0; k < nz; ++k) {
-    const double *wk = &wz_[static_cast<size_t>(k * ldy)], *uk = &uz_[static_cast<size_t>(k * ldy)];
-    double *momentum = &momentum_[static_cast<size_t>(k * outers_ + outer_)],
-           *speed = &speed_[static_cast<size_t>(k * outers_ + outer_)];
-    lanes::copy(uk, momentum, ldy);
-    lanes::copy(wk, momentum + ldy, ldy);
-    lanes::copy(wk, speed, ldy);
-    lanes::copy(uk, speed + ldy, ldy);
+    a[in.dof[0]] = b.R.c * ex - b.R.s * ey;
+    a[in.dof[1]] = b.R.s * ex + b.R.c * ey;
   }
 }
 

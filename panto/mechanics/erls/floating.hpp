@@ -1,12 +1,13 @@
 // Forward dynamics of the links of a reduced model (RER-9), as floating frames: each pair of displacements is taken in the axes of one link that has
 // it, its owner, so that the matrices of links that own all of theirs are constant; in other links such a pair turns by the angle between
-// the two. Rates and accelerations of masters become those in ground axes at the end. Up to four independent joints and kWidest
-// coordinates of links; scalars are double.
+// the two. Rates and accelerations of masters become those in ground axes at the end. Up to kJoints independent joints and kWidest
+// coordinates of links; scalars are double. What belongs to the independent joints and to the bias forces stands in one vector each: lanes are the joints, the
+// last one the bias.
 //
 // symbol → code
-//   b = (masters, amplitudes | slaves), owners' axes; a_l = B_l b → FloatingPlan::Place
-//   BᵀMB = Σ κ N, κ = 1, c, s, c², cs of the angles between owners and the link → FloatingPlan::LinkPlan::tables
-//   ẏ = W (ḃ, ω): slaves from masters and the links' angular velocities → w_
+//   b = (masters, amplitudes | slaves), owners' axes; a_l = B_l b → FloatingPlan::Own, Foreign
+//   BᵀMB, static stiffness of the slaves = Σ κ N, κ = 1, c, s, c², cs of the angles β between owners and the link → FloatingPlan::LinkPlan::table, z_
+//   ẏ = W (ḃ, β̇): slaves from masters and the rates of the angles → w_
 #pragma once
 
 #include <memory>
@@ -21,50 +22,71 @@ class FloatingLinks {
   using Kin = Kinematics<Planar, double>;
   using Const = Constants<Planar, double>;
   using Wrenches = std::vector<Wrench<Planar, double>>;
-  static constexpr int kWidest = 4 * lanes::kWidth, kSpeeds = lanes::kWidth;
+  static constexpr int kWidest = 4 * lanes::kWidth, kJoints = lanes::kWidth - 1;
 
   explicit FloatingLinks(const Model& model);
   // So many coordinates and independent joints are not too many.
   [[nodiscard]] static bool fits(const ReducedLayout& layout);
   // The plan with other numbers: of other parameters, or of other interior modes.
   [[nodiscard]] std::shared_ptr<const FloatingPlan> baked(const ReducedConstants<double>& c) const;
-  void use(std::shared_ptr<const FloatingPlan> plan) noexcept { plan_ = std::move(plan); }
+  void use(std::shared_ptr<const FloatingPlan> plan) noexcept;
 
-  // Relative angles, displacements in owners' axes and W, after place_links().
-  void place(const Kin& kin) noexcept;
+  // Positions of the links at those of the bodies; basis: R of the joints, nz columns `stride` apart.
+  void place(const Kin& kin, const Const& c, const double* basis, int stride, int nz) noexcept;
+  // Displacements of the links whose nodes forces look at, for place_node() and move_node().
+  void lend(Kin& kin) const noexcept;
   // Rates of a, after the speeds of the bodies.
   void move(Kin& kin, const Const& c, const double* v) noexcept;
   // Accelerations of a while b and the amplitudes have none, the slaves following; after move() and the accelerations of the bodies.
-  void accelerate(Kin& kin, const Const& c) noexcept;
+  void accelerate(const Kin& kin, const Const& c) noexcept;
   // All forces on a, inertia less gravity and elastic ones, and the links' wrenches.
-  void forces(Kin& kin, const Const& c, Wrenches& wrench) const noexcept;
+  void forces(Kin& kin, const Const& c, Wrenches& wrench) noexcept;
   // Wrenches of nodes and forces on a to b, slaves eliminated, and to the links' wrenches; r: what acts on speeds directly, less `added`.
   void gather(Kin& kin, const Const& c, Wrenches& wrench, const double* r,
               const double* added) noexcept;
-  // The mass matrix over (independent joints, b) and its factor. basis: R of the joints, nz columns `stride` apart. False: not definite.
-  [[nodiscard]] bool factor(const Kin& kin, const Const& c, const double* basis, int stride, int nz,
-                            double tolerance) noexcept;
+  // The factor of the mass matrix, where the pose is new. False: not definite.
+  [[nodiscard]] bool factor(double tolerance) noexcept;
   // Accelerations; r: forces on the joints, left sides; a has those of the joints at zero independent ones.
   void solve(const Kin& kin, const double* r, const double* basis, int stride, int joints,
              double* a) noexcept;
 
  private:
-  void dependence(const Kin& kin) noexcept;
+  using Four = lanes::Four;
+  struct Turn {
+    double c = 1, s = 0, rate = 0, second = 0;  // of β
+  };
+  struct Link {
+    // As LinkState; elastic: K a. Amplitudes are copied in whole groups, what stands behind them then.
+    alignas(32) double a[kWidest + lanes::kWidth], a_dot[kWidest + lanes::kWidth], a_ddot[kWidest],
+        spin[kWidest], swing[kWidest], elastic[kWidest];
+    double inertia, ox, oy;     // as LinkState
+    Four vx, vy, w;             // of the link's origin, per independent joint, link axes
+    Four turn, d[2 * kWidest];  // torque; rates of what moves, per independent joint
+  };
   void bodies(const Kin& kin, const double* basis, int stride) noexcept;
-  void rigid(const Kin& kin, const Const& c) noexcept;
-  void link(const Kin& kin, const Const& c, size_t index, const Rot2<double>* relative) noexcept;
+  void slaves() noexcept;
+  void dependence(const Const& c) noexcept;
+  void along_joints(const Kin& kin) noexcept;
+  void project(const Const& c, size_t index, const double* f, Four* out) noexcept;
   template <int B>
-  void eliminate() noexcept;
+  void weigh_slaves() noexcept;
+  template <int B, int I>
+  void columns(double* before) noexcept;
 
   std::shared_ptr<const FloatingPlan> plan_;
+  const Model& model_;
   int nz_ = 0;
-  std::vector<double> w_, u_, z_;  // z_: columns of independent joints, b, slaves, ldz apart
-  std::vector<double> rate_, force_, x_, x_dot_, x_ddot_, slave_force_, turned_;
-  std::vector<double> body_;  // per body and independent joint: ω, v
-  // Per independent joint: momenta and speeds whose product is the block of the joints; angular speeds of the links; W and U of the slaves.
-  std::vector<double> momentum_, speed_, link_turn_, wz_, uz_;
-  int outer_ = 0, outers_ = 0;  // filled so far, room
-  std::vector<Rot2<double>> relative_;
+  bool known_ = false;     // the factor belongs to the pose
+  std::vector<double> z_;  // FloatingPlan::constant at the pose
+  std::vector<double> w_, u_, factor_;
+  std::vector<double> x_, x_dot_, x_ddot_, rate_;
+  std::vector<Turn> turns_;  // per angle
+  std::vector<Link> links_;
+  std::vector<Four> body_;                   // per body: ω, v_x, v_y
+  std::vector<Four> on_, amplitude_, pull_;  // gathered: on places, amplitudes, angles
+  Four inertia_[kJoints];                    // of the joints
+  double lower_[kJoints][kJoints] = {}, joint_pivots_[kJoints] = {};
+  std::vector<double> eta_, bias_, across_;  // across_: per joint, with b
   std::vector<double> system_, solution_, pivots_;
 };
 

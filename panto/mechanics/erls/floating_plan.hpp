@@ -1,5 +1,5 @@
-// Which displacement of a reduced model is taken in the axes of which link, where each link finds its own, and the constant part of the mass matrix
-// (RER-9).
+// Which displacement of a reduced model is taken in the axes of which link, where each link finds its own, and what of the mass matrix and of the stiffness
+// of the slaves is constant or turns with the angles between links (RER-9).
 #pragma once
 
 #include "panto/model/beam_links.hpp"
@@ -7,62 +7,60 @@
 namespace panto::erls {
 
 struct FloatingPlan {
+  // Displacements by place: masters from 0, slaves from ldm.
   struct Input {
-    int at = 0;  // component
+    int at = 0;  // place
     bool pair = true, slave = false;
-    int link = 0, body = 0;  // the owner, body: Kinematics index
+    int body = 0, link = 0;  // the owner, body: Kinematics index
+    int dof[2] = {-1, -1};   // speeds of a master
   };
-  struct Place {
-    int at = 0, component = 0, row = 0, column = 0;  // in a, among all inputs, in the mass matrix
-    bool pair = true, slave = false;
+  struct Own {
+    int at = 0, component = 0;  // in a, place
+    bool pair = true;
+  };
+  struct Foreign {  // a pair that turns by `angle` in this link
+    int at = 0, component = 0, angle = 0;
+    bool slave = false;
     int owner = 0, owner_body = 0;
     int modal = -1,
         shape =
             0;  // in a: the modal part that turns with the owner; its rows in ReducedConstants::shared
   };
   struct LinkPlan {
-    int body = 0, nx = 0, cluster = -1;
-    std::vector<Place> own, foreign, slaves;
-    std::vector<int>
-        turning;          // components of a that turn with another link, in the order of `foreign`
-    std::vector<int> to;  // where the entries stand in the mass matrix
-    std::vector<std::vector<double>>
-        tables;  // of the entries, padded; per term but the constant one
-    // Entries at the angles of the foreign pairs. Terms: c, s, c², cs of each pair, then cc, cs, sc, ss of two.
-    void evaluate(const Rot2<double>* r, double* out) const noexcept {
-      const auto n = static_cast<int>(tables[0].size());
-      const size_t pairs = foreign.size();
-      size_t k = 0;
-      for (size_t i = 0; i < pairs; ++i, k += 4)
-        if (i == 0)
-          lanes::combine_four<false>(tables[k].data(), r[i].c, tables[k + 1].data(), r[i].s,
-                                     tables[k + 2].data(), r[i].c * r[i].c, tables[k + 3].data(),
-                                     r[i].c * r[i].s, out, n);
-        else
-          lanes::combine_four<true>(tables[k].data(), r[i].c, tables[k + 1].data(), r[i].s,
-                                    tables[k + 2].data(), r[i].c * r[i].c, tables[k + 3].data(),
-                                    r[i].c * r[i].s, out, n);
-      for (size_t i = 0; i < pairs; ++i)
-        for (size_t j = i + 1; j < pairs; ++j, k += 4)
-          lanes::combine_four<true>(tables[k].data(), r[i].c * r[j].c, tables[k + 1].data(),
-                                    r[i].c * r[j].s, tables[k + 2].data(), r[i].s * r[j].c,
-                                    tables[k + 3].data(), r[i].s * r[j].s, out, n);
+    int body = 0, nx = 0, groups = 0;
+    std::vector<Own> own, slaves;  // slaves: those of `own`
+    std::vector<Foreign> foreign;
+    bool follows = false;     // one of `foreign` is a slave
+    std::vector<int> moving;  // in a: what moves while masters and amplitudes are held, foreign
+                              // pairs (static, modal), then own slaves
+    // Entries that turn: per group of four the constant part, then one vector per term; where they stand, `sets` of them to be set, the others added.
+    std::vector<double> table;
+    std::vector<int> to;
+    int sets = 0;
+    // Terms: c, s, c², cs of each foreign pair, then cc, cs, sc, ss of two.
+    [[nodiscard]] int terms() const noexcept {
+      const auto n = static_cast<int>(foreign.size());
+      return 4 * n + 2 * n * (n - 1);
     }
   };
   struct ClusterPlan {
     int first = 0, size = 0;
-    std::vector<int> links, masters;
-    std::vector<Input> pairs;  // of its masters
+    std::vector<int> masters, angles;
   };
 
-  int masters = 0, slaves = 0, modes = 0, first_mode = 0;
-  int nb = 0, ldb = 0, ldw = 0, ldz = 0;
-  int relatives = 0, most_entries = 0;
-  std::vector<int> master_dof;
+  static constexpr int kMostPairs = 8;  // of one link
+
+  int masters = 0, slaves = 0, modes = 0, first_mode = 0, angles = 0;
+  int nb = 0, ldb = 0, ldm = 0;
+  int ldf = 0, ldw = 0;  // rows of W: angles, from ldf masters and zeros for the amplitudes
+  // The numbers: nb + slaves columns of ldz rows (masters, amplitudes; from ldb slaves) of the mass matrix, then from `still` per slave a row of ldk with its
+  // static stiffness (masters; from ldm slaves).
+  int ldz = 0, ldk = 0, still = 0;
   std::vector<Input> inputs;
   std::vector<LinkPlan> links;
   std::vector<ClusterPlan> clusters;
-  std::vector<int> solids;  // bodies with mass of their own
+  std::vector<std::vector<int>> clusters_of;  // per row of b
+  std::vector<int> solids;                    // bodies with mass of their own
   std::vector<double> constant;
 
   explicit FloatingPlan(const Model& model);

@@ -186,10 +186,17 @@ struct Kinematics {
       if (reduced.placed || !reduced.layout.active) return;
       erls::place_links(c.reduced, q, model->joint_nq() - model->joint_nv(), body, reduced);
       reduced.placed = true;
+      place_used(c);
+    }
+  }
+  // Nodes and frames that equations look at, from the displacements of their links.
+  template <class P>
+  void place_used(const Constants<S, P>& c) {
+    if constexpr (S::kPlanar) {
       for (const int i : reduced.used)
         erls::place_node(*model, c.beams, c.reduced, reduced, i, body,
                          node[static_cast<size_t>(i)]);
-      for (const int f : node_frames) place_frame(c, f);
+      for (const int f : node_frames) carry_frame(c, f);
     }
   }
 
@@ -419,8 +426,6 @@ struct Kinematics {
   // Brings one frame up to date; positions() does it for all frames that channels use.
   template <class P>
   void place_frame(const Constants<S, P>& c, int index) {
-    const auto& f = c.frames[static_cast<size_t>(index)];
-    const BodyState<S, T>& b = body[static_cast<size_t>(f.body + 1)];
     if constexpr (S::kPlanar)
       if (const int n = model->frames[static_cast<size_t>(index)].node;
           reduced.layout.active && n >= 0 && n < static_cast<int>(node.size())) {
@@ -428,6 +433,13 @@ struct Kinematics {
         erls::place_node(*model, c.beams, c.reduced, reduced, n, body,
                          node[static_cast<size_t>(n)]);
       }
+    carry_frame(c, index);
+  }
+  // The same, on a body or node that is.
+  template <class P>
+  void carry_frame(const Constants<S, P>& c, int index) {
+    const auto& f = c.frames[static_cast<size_t>(index)];
+    const BodyState<S, T>& b = body[static_cast<size_t>(f.body + 1)];
     FrameState<S, T>& s = frame_state[static_cast<size_t>(index + 1)];
     s.body = f.body + 1;
     s.turned = f.turned;

@@ -643,7 +643,7 @@ Status RigidWorkspace<S>::accelerations(double t, View v, View u, View u_rate,
                                         MutableView a) noexcept {
   if constexpr (S::kPlanar)
     if (floating_ && static_cast<int>(lu_.free_columns(2).size() - model_.elastic.size()) <=
-                         erls::FloatingLinks::kSpeeds)
+                         erls::FloatingLinks::kJoints)
       return floating_accelerations(t, v, u, u_rate, a);
   return general_accelerations(t, v, u, u_rate, a);
 }
@@ -666,8 +666,23 @@ Status RigidWorkspace<S>::floating_accelerations(double t, View v, View u, View 
     std::copy(v.begin(), v.end(), last_v_.begin());
     std::copy(u.begin(), u.end(), last_u_.begin());
     std::copy(u_rate.begin(), u_rate.end(), last_u_rate_.begin());
-    kin.place_reduced(c_);
-    if (!floating_known_) links.place(kin);
+    if (!floating_known_) {
+      for (int z = 0; z < nz; ++z) {
+        double* column = &basis_[static_cast<size_t>(z * nj)];
+        for (int i = 0; i < nj; ++i) column[i] = 0;
+        column[free[z]] = 1;
+        for (int i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
+        lu_.solve(2, right);
+        for (int i = 0; i < rank; ++i) column[columns[i]] = right[i];
+      }
+      links.place(kin, c_, basis_.data(), nj, nz);
+    }
+    if (!kin.reduced.used.empty()) {
+      links.lend(kin);
+      kin.reduced.placed = true;
+      kin.place_used(c_);
+      kin.reduced.placed = false;  // in part
+    }
     kin.velocities(c_, v.data(), false);
     links.move(kin, c_, v.data());
     for (const int i : kin.reduced.moved)
@@ -690,17 +705,7 @@ Status RigidWorkspace<S>::floating_accelerations(double t, View v, View u, View 
     eq_.floating = nullptr;
     double* r = eq_.r.data();
     for (int i = 0; i < nj; ++i) r[i] -= added_[static_cast<size_t>(i)];
-    if (!floating_known_) {
-      for (int z = 0; z < nz; ++z) {
-        double* column = &basis_[static_cast<size_t>(z * nj)];
-        for (int i = 0; i < nj; ++i) column[i] = 0;
-        column[free[z]] = 1;
-        for (int i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
-        lu_.solve(2, right);
-        for (int i = 0; i < rank; ++i) column[columns[i]] = right[i];
-      }
-      if (!links.factor(kin, c_, basis_.data(), nj, nz, kMassless)) return Status::kSingular;
-    }
+    if (!links.factor(kMassless)) return Status::kSingular;
     links.solve(kin, r, basis_.data(), nj, nj, out);
     floating_known_ = closed_ && std::equal(closed_q_.begin(), closed_q_.end(), kin.at.begin());
     bool finite = true;
