@@ -232,11 +232,14 @@ ServoAnalysis analyse(ServoSystem& system, double t, const Rest& rest, double ma
   out.zeros_qz = pencil_values(p.A, p.E, beyond);
 
   bool unstable = false, marginally = false;
+  // A double zero at the origin (a rod that turns about itself) is found to the square root of round-off.
+  constexpr double kOrigin = 3e-8;
   for (const auto& s : out.zeros) {
     const double bound = marginal * std::max(std::abs(s), 1e-3 * fastest);
-    if (s.real() > bound)
+    const bool at_origin = std::abs(s) < kOrigin * fastest;
+    if (s.real() > bound && !at_origin)
       unstable = true;
-    else if (s.real() > -bound)
+    else if (s.real() > -bound || at_origin)
       marginally = true;
   }
   out.type = out.zeros.empty() ? InverseClass::kFlat

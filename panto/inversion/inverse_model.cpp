@@ -115,15 +115,23 @@ Result<Rest> rest_at(ServoSystem& system, const Path& path, double t, View guess
     }
     return f.cwiseAbs().maxCoeff();
   };
-  // Gauss-Newton with minimum-norm steps: what the rows leave free stays near the guess. A step is halved while the one after it, by the same matrix, would not be
+  // Gauss-Newton with minimum-norm steps: what the rows leave free stays near the guess. Forces count in a unit in which they are small: they hold a pose where
+  // they can before it moves. A step is halved while the one after it, by the same matrix, would not be
   // smaller: forces of stiff directions may well grow on the way.
   constexpr int kIterations = 50;
   constexpr double kTolerance = 1e-9, kBalanced = 1e-6;
   MinimumNorm solver(1e-12);
   double norm = residual(true);
+  const double force = 1e3 * std::max(1.0, values.r.cwiseAbs().maxCoeff());
   for (; rest.iterations < kIterations && std::isfinite(norm) && norm > 0; ++rest.iterations) {
+    j.rightCols(nl + nu) *= force;
     solver.compute(j);
-    const Eigen::VectorXd step = solver.solve(f);
+    const auto solve = [&] {
+      Eigen::VectorXd step = solver.solve(f);
+      step.tail(nl + nu) *= force;
+      return step;
+    };
+    const Eigen::VectorXd step = solve();
     const Eigen::VectorXd y = rest.y, lambda = rest.lambda, u = rest.u;
     const double length = step.norm();
     bool helps = false;
@@ -133,7 +141,7 @@ Result<Rest> rest_at(ServoSystem& system, const Path& path, double t, View guess
       rest.lambda = lambda - factor * step.segment(nv, nl);
       rest.u = u - factor * step.tail(nu);
       const double next = residual(false);
-      helps = next < norm || solver.solve(f).norm() < (1 - factor / 4) * length;
+      helps = next < norm || solve().norm() < (1 - factor / 4) * length;
     }
     if (!helps) {
       rest.y = y;

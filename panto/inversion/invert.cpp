@@ -35,12 +35,13 @@ Result<Run> forward(const Model& model, const Params& params, const ModelServo& 
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() <
            kSeconds;
   };
-  o.q.resize(static_cast<size_t>(model.nq));
-  o.v.resize(static_cast<size_t>(model.nv));
-  for (const ScalarCoordinate& c : scalar_coordinates(model)) {
-    o.q[static_cast<size_t>(c.q)] = inversion.y[static_cast<size_t>(c.v)].front();
-    o.v[static_cast<size_t>(c.v)] = inversion.v[static_cast<size_t>(c.v)].front();
+  std::vector<double> rates;
+  for (size_t i = 0; i < inversion.y.size(); ++i) {
+    o.q.push_back(inversion.y[i].front());
+    rates.push_back(inversion.v[i].front());
   }
+  o.v.resize(static_cast<size_t>(model.nv));
+  BallCoordinates(model).speeds(o.q, rates, o.v);
   return simulate(plant, params, o);
 }
 
@@ -49,9 +50,9 @@ void describe(const Model& model, const ModelServo& servo, Inversion& found) {
     found.output_units.push_back(unit_of(model.outputs[static_cast<size_t>(i)]));
   for (const int i : servo.inputs())
     found.input_units.push_back(to_string(model.inputs[static_cast<size_t>(i)].dim));
-  found.coordinate_units.resize(found.coordinates.size());
-  for (const ScalarCoordinate& c : scalar_coordinates(model))
-    found.coordinate_units[static_cast<size_t>(c.v)] = c.angular ? "rad" : "m";
+  Run states;
+  describe_states(model, states);
+  found.coordinate_units = states.coordinate_units;
 }
 
 void check_limits(const InvertOptions& options, const Inversion& found, Diagnostics& notes) {

@@ -56,23 +56,19 @@ Result<std::unique_ptr<ModelServo>> ModelServo::create(const Model& model, const
     d.error(1002, choice.loc,
             fmt::format("{} outputs and conditions for {} actuators: an inverse needs as many",
                         choice.outputs.size() + choice.conditions.size(), choice.inputs.size()));
-  for (const Joint& j : model.joints)
-    if (j.type == JointType::kSpherical)
-      d.error(1005, {},
-              fmt::format("joint \"{}\": models with ball joints are not inverted", j.name));
 
   auto out = std::unique_ptr<ModelServo>(new ModelServo(model));
   ModelServo& s = *out;
   s.model_.outputs.clear();
   s.model_.sensors.clear();
-  s.nv_ = model.nv;
-  for (const ScalarCoordinate& c : scalar_coordinates(model))
-    s.coordinate_names_.push_back(model.coordinate_names[static_cast<size_t>(c.q)]);
+  s.nv_ = model.nq;
+  s.coordinate_names_ = model.coordinate_names;
   for (size_t i = 0; i < model.rows.size(); ++i) {
     const ConstraintRow& row = model.rows[i];
     s.rows_.push_back({model.groups[static_cast<size_t>(row.group)].name, row.level,
                        row.target != TargetKind::kDrive0, false, -1});
   }
+  for (const std::string& ball : s.balls_.names()) s.rows_.push_back({ball});
   const auto quantity_of = [&](const std::string& name) {
     const int k = find_output(model, name);
     if (k < 0) {
@@ -162,6 +158,18 @@ Result<std::unique_ptr<ModelServo>> ModelServo::create(const Model& model, const
   Result<AssembledState> start = assemble(*s.workspace_);
   if (!start.ok()) return start.diagnostics();
   s.rest_ = start->q;
+  // One joint after the other, numbers of coordinates and speeds differ from the first ball joint on.
+  for (AlgebraicRow& row : s.rows_)
+    if (row.coordinate >= 0) row.coordinate = s.workspace_->coordinate_of(row.coordinate);
+  if (s.balls_.count() > 0) {
+    Eigen::MatrixXd mass;
+    s.workspace_->mass_matrix({s.rest_.data(), static_cast<size_t>(s.rest_.size())}, mass);
+    s.balls_.set_inertia(mass);
+    s.q_.resize(static_cast<size_t>(model.nq));
+    s.speeds_.resize(static_cast<size_t>(model.nv));
+    s.accelerations_ = s.speeds_;
+    s.of_model_.resize(model.nv, static_cast<int>(model.rows.size()), s.nu());
+  }
   s.u_.resize(model.inputs.size());
   s.u_rate_.resize(model.inputs.size());
   size_t most = 1;
@@ -173,11 +181,24 @@ Result<std::unique_ptr<ModelServo>> ModelServo::create(const Model& model, const
   return out;
 }
 
-void ModelServo::guess(MutableView y) const {
-  for (int i = 0; i < nv_; ++i) y[static_cast<size_t>(i)] = rest_[workspace_->coordinate_of(i)];
-}
+void ModelServo::guess(MutableView y) const { std::copy(rest_.begin(), rest_.end(), y.begin()); }
 
 void ModelServo::evaluate(const ServoPoint& x, bool with_tangent, ServoValues& out) noexcept {
+  if (balls_.count() == 0) {
+    evaluate_model(x, with_tangent, out);
+    return;
+  }
+  std::copy(x.y.begin(), x.y.end(), q_.begin());
+  workspace_->normalise(q_);
+  balls_.speeds(x.y, x.v, speeds_);
+  balls_.speeds(x.y, x.w, accelerations_);
+  const size_t nl = model_.rows.size();
+  evaluate_model({x.t, q_, speeds_, accelerations_, x.lambda.first(nl), x.u}, with_tangent,
+                 of_model_);
+  balls_.carry_over(x, of_model_, static_cast<int>(nl), with_tangent, out);
+}
+
+void ModelServo::evaluate_model(const ServoPoint& x, bool with_tangent, ServoValues& out) noexcept {
   if (inputs_.size() < u_.size()) workspace_->inputs_at(x.t, u_, u_rate_);
   for (size_t i = 0; i < inputs_.size(); ++i) {
     u_[static_cast<size_t>(inputs_[i])] = x.u[i];
@@ -185,7 +206,8 @@ void ModelServo::evaluate(const ServoPoint& x, bool with_tangent, ServoValues& o
   }
   const Point point{x.t, x.y, x.v, x.w, x.lambda, u_, u_rate_};
   workspace_->residual(point, true, residual_);
-  const int nl = n_lambda(), np = model_.n_position_rows, npv = np + model_.n_velocity_rows;
+  const int nl = static_cast<int>(model_.rows.size()), np = model_.n_position_rows,
+            npv = np + model_.n_velocity_rows;
   out.r = residual_.r;
   out.g0.head(np) = residual_.phi;
   out.g1.head(npv) = residual_.phi_dot;

@@ -1,11 +1,11 @@
 // A compiled mechanism as a servo system: outputs to be tracked and actuators that do it, by name. Equations of motion, loops and drives come from the
-// mechanics; the output rows stand beside the constraint rows, the input columns beside those of λ.
+// mechanics; the output rows stand beside the constraint rows, the input columns beside those of λ. y are the coordinates of the model in their order.
 #pragma once
 
 #include <memory>
 
 #include "panto/base/expression.hpp"
-#include "panto/inversion/servo_system.hpp"
+#include "panto/inversion/ball_coordinates.hpp"
 #include "panto/model/model.hpp"
 #include "panto/numerics/dual.hpp"
 
@@ -25,7 +25,7 @@ Result<ServoChoice> servo_choice(const ModelSpec& file);
 
 class ModelServo : public ServoSystem {
  public:
-  // E1002: not as many of both. E1003: no such output or actuator. E1004: an output that is no quantity of motion. E1005: ball joints. E1006: an expression.
+  // E1002: not as many of both. E1003: no such output or actuator. E1004: an output that is no quantity of motion. E1006: an expression.
   static Result<std::unique_ptr<ModelServo>> create(const Model& model, const Params& params,
                                                     const ServoChoice& choice);
   void evaluate(const ServoPoint& x, bool with_tangent, ServoValues& out) noexcept override;
@@ -48,14 +48,17 @@ class ModelServo : public ServoSystem {
     Expression expression;        // variable 0: t, then the quantities
     std::vector<int> quantities;  // in quantities_
   };
-  explicit ModelServo(const Model& model) : model_(model) {}
+  explicit ModelServo(const Model& model) : model_(model), balls_(model) {}
   int add_quantity(const Output& output);
+  // In coordinates, speeds and accelerations of the model; without rows of ball joints.
+  void evaluate_model(const ServoPoint& x, bool with_tangent, ServoValues& out) noexcept;
   [[nodiscard]] int value_of(int quantity) const noexcept {
     const Quantity& q = quantities_[static_cast<size_t>(quantity)];
     return q.at[static_cast<size_t>(q.order)];
   }
 
   Model model_;
+  BallCoordinates balls_;
   std::unique_ptr<Workspace> workspace_;
   Eigen::VectorXd rest_;
   std::vector<int> inputs_, outputs_;  // of the model
@@ -64,6 +67,8 @@ class ModelServo : public ServoSystem {
   std::vector<Condition> conditions_;
   std::vector<double> u_, u_rate_, variables_;
   std::vector<Dual> dual_variables_;
+  std::vector<double> q_, speeds_, accelerations_;  // with ball joints
+  ServoValues of_model_;
   Residual residual_;
   Tangent tangent_;
   Blocks motion_, linear_;

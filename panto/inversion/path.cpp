@@ -8,7 +8,6 @@
 #include <numbers>
 
 #include "panto/base/contract.hpp"
-#include "panto/numerics/sparse_lu.hpp"
 
 namespace panto {
 namespace {
@@ -38,25 +37,9 @@ Diagnostics check(size_t size, double duration, int m) {
 
 Diagnostics check(const std::vector<double>& times, const std::vector<std::vector<double>>& points,
                   int m) {
-  Diagnostics d;
-  if (times.size() < 2 || times.size() != points.size()) {
-    d.error(1011, {},
-            fmt::format("path: {} times for {} points; two or more are needed", times.size(),
-                        points.size()));
-    return d;
-  }
-  d.append(check(points.front().size(), times.back() - times.front(), m));
-  for (size_t i = 0; i < times.size(); ++i) {
-    if (i > 0 && !(times[i] > times[i - 1]))
-      d.error(1011, {},
-              fmt::format("path: times must increase, {} s follows {} s", times[i], times[i - 1]));
-    if (points[i].size() != points.front().size())
-      d.error(1011, {},
-              fmt::format("path: point {} has {} components, the first has {}", i + 1,
-                          points[i].size(), points.front().size()));
-    if (!std::all_of(points[i].begin(), points[i].end(), [](double x) { return std::isfinite(x); }))
-      d.error(1011, {}, fmt::format("path: point {} is not finite", i + 1));
-  }
+  Diagnostics d = check_points(times, points);
+  if (times.size() >= 2 && !points.empty())
+    d.append(check(points.front().size(), times.back() - times.front(), m));
   return d;
 }
 
@@ -133,70 +116,59 @@ Result<Path> Path::circle(std::vector<double> from, std::vector<double> centre, 
   return p;
 }
 
-// Pieces of degree 2m + 1 in the unit of each piece's length. Through both ends of every piece, derivatives 1 … 2m continuous between pieces,
-// derivatives 1 … m zero at the two ends: as many equations as coefficients, in a band.
 Result<Path> Path::way_points(std::vector<double> times,
                               const std::vector<std::vector<double>>& points, int m) {
   Diagnostics d = check(times, points, m);
   if (!d.ok()) return d;
-  const auto size = points.front().size(), pieces = times.size() - 1;
-  const int order = 2 * m + 2;
-  const int n = static_cast<int>(pieces) * order;
-  RowMatrix a;
-  a.columns = n;
-  std::vector<double> right(static_cast<size_t>(n) * size, 0.0);
-  const auto length = [&](size_t piece) { return times[piece + 1] - times[piece]; };
-  // h_unit^k times derivative k of a piece, at its begin or its end.
-  const auto add = [&](size_t piece, int k, bool at_end, double unit, double factor) {
-    const double scale = factor * std::pow(unit / length(piece), k);
-    for (int p = k; p < (at_end ? order : k + 1); ++p) {
-      a.column.push_back(static_cast<int>(piece) * order + p);
-      a.value.push_back(scale * falling(p, k));
-    }
-  };
-  const auto close = [&] { a.start.push_back(static_cast<int>(a.column.size())); };
-  const auto through = [&](size_t piece, bool at_end) {
-    for (size_t c = 0; c < size; ++c)
-      right[c * static_cast<size_t>(n) + a.start.size() - 1] = points[piece + (at_end ? 1 : 0)][c];
-    add(piece, 0, at_end, 1, 1);
-    close();
-  };
-  for (int k = 1; k <= m; ++k) add(0, k, false, length(0), 1), close();
-  for (size_t i = 0; i < pieces; ++i) {
-    through(i, false);
-    through(i, true);
-    if (i + 1 == pieces) break;
-    const double unit = std::min(length(i), length(i + 1));
-    for (int k = 1; k <= 2 * m; ++k) {
-      add(i, k, true, unit, 1);
-      add(i + 1, k, false, unit, -1);
-      close();
-    }
-  }
-  for (int k = 1; k <= m; ++k) add(pieces - 1, k, true, length(pieces - 1), 1), close();
-
-  SparseLU lu(a);
-  const bool regular = lu.factor(a.value);
-  if (regular) lu.solve(right.data(), static_cast<int>(size));
-  if (!regular ||
-      !std::all_of(right.begin(), right.end(), [](double x) { return std::isfinite(x); })) {
-    d.error(1011, {}, fmt::format("path: no spline with {} derivatives through the points", m));
-    return d;
-  }
+  Result<Spline> spline = Spline::at_rest(times, points, m);
+  if (!spline.ok()) return spline.diagnostics();
   Path p(Kind::kSpline, m, std::move(times), points.front(), points.back());
-  p.pieces_.resize(right.size());
-  for (size_t i = 0; i < pieces; ++i)
-    for (size_t c = 0; c < size; ++c) {
-      double scale = 1;
-      for (int k = 0; k < order; ++k) {
-        p.pieces_[(i * size + c) * static_cast<size_t>(order) + static_cast<size_t>(k)] =
-            right[c * static_cast<size_t>(n) + i * static_cast<size_t>(order) +
-                  static_cast<size_t>(k)] *
-            scale;
-        scale /= p.knots_[i + 1] - p.knots_[i];
-      }
-    }
+  p.spline_ = std::move(*spline);
   return p;
+}
+
+Result<Path> Path::along(const std::vector<std::vector<double>>& points, double t0, double duration,
+                         int m) {
+  Diagnostics d = check(points.empty() ? 0 : points.front().size(), duration, m);
+  if (!d.ok()) return d;
+  Result<Curve> curve = Curve::through(points, m);
+  if (!curve.ok()) return curve.diagnostics();
+  Path p(Kind::kCurve, m, {t0, t0 + duration}, points.front(), points.back());
+  p.curve_ = std::move(*curve);
+  return p;
+}
+
+double Path::length() const {
+  switch (kind_) {
+    case Kind::kLine: {
+      double square = 0;
+      for (size_t c = 0; c < from_.size(); ++c) square += std::pow(to_[c] - from_[c], 2);
+      return std::sqrt(square);
+    }
+    case Kind::kCircle:
+      return 2 * std::numbers::pi * std::abs(turns_) *
+             std::hypot(from_[0] - to_[0], from_[1] - to_[1]);
+    case Kind::kCurve:
+      return curve_.length();
+    default:
+      return 0;
+  }
+}
+
+Result<Path> Path::paced(double speed) const {
+  Diagnostics d;
+  if (kind_ == Kind::kSpline)
+    d.error(1011, {}, "path: points with times have their speed already");
+  else if (!(speed > 0) || !std::isfinite(speed))
+    d.error(1011, {}, fmt::format("path: the speed must be positive, it is {}", speed));
+  else if (!(length() > 0))
+    d.error(1011, {}, "path: a path without length has no speed");
+  if (!d.ok()) return d;
+  std::array<double, 2> s{};
+  law_.at(0.5, s);
+  Path out = *this;
+  out.knots_[1] = out.knots_[0] + s[1] * length() / speed;
+  return out;
 }
 
 Result<Path> Path::sampled(std::vector<double> times,
@@ -259,18 +231,10 @@ void Path::at(double t, int orders, std::span<double> out) const noexcept {
     orders = 1;
   }
   if (kind_ == Kind::kSpline) {
-    const auto after = std::upper_bound(knots_.begin() + 1, knots_.end() - 1, t);
-    const auto piece = static_cast<size_t>(after - knots_.begin()) - 1;
-    const double x = t - knots_[piece];
-    const int terms = 2 * law_.smoothness() + 2;
-    for (size_t c = 0; c < size; ++c) {
-      const double* a = pieces_.data() + (piece * size + c) * static_cast<size_t>(terms);
-      for (int k = 0; k < orders && k < terms; ++k) {
-        double sum = 0;
-        for (int p = terms - 1; p >= k; --p) sum = sum * x + a[p] * falling(p, k);
-        out[static_cast<size_t>(k) * size + c] = sum;
-      }
-    }
+    const size_t piece = spline_.piece_at(t);
+    for (size_t c = 0; c < size; ++c)
+      for (int k = 0; k < std::min(orders, spline_.terms()); ++k)
+        out[static_cast<size_t>(k) * size + c] = spline_.derivative(piece, c, t, k);
     return;
   }
   std::array<double, kMostDerivatives> s;
@@ -286,14 +250,19 @@ void Path::at(double t, int orders, std::span<double> out) const noexcept {
     }
     return;
   }
-  // Taylor coefficients of cos and sin of the angle: n c_n = -Σ j a_j s_(n-j), n s_n = Σ j a_j c_(n-j).
+  // Taylor coefficients of the angle, or of the arc length.
   std::array<double, kMostDerivatives> a, cosine, sine;
+  const double all = kind_ == Kind::kCurve ? curve_.length() : 2 * std::numbers::pi * turns_;
   double factorial = 1;
   for (int k = 0; k < orders; ++k) {
     if (k > 0) factorial *= k;
-    a[static_cast<size_t>(k)] =
-        2 * std::numbers::pi * turns_ * s[static_cast<size_t>(k)] / factorial;
+    a[static_cast<size_t>(k)] = all * s[static_cast<size_t>(k)] / factorial;
   }
+  if (kind_ == Kind::kCurve) {
+    curve_.at({a.data(), static_cast<size_t>(orders)}, out);
+    return;
+  }
+  // Of cos and sin: n c_n = -Σ j a_j s_(n-j), n s_n = Σ j a_j c_(n-j).
   cosine[0] = std::cos(a[0]);
   sine[0] = std::sin(a[0]);
   for (size_t n = 1; n < static_cast<size_t>(orders); ++n) {

@@ -1,11 +1,11 @@
-// Desired outputs as functions of time with derivatives of any order: transitions from rest to rest, lines and circles by arc length,
-// splines through way-points, sampled data. Before the first and after the last instant a motion holds still.
+// Desired outputs as functions of time with derivatives of any order: transitions from rest to rest, lines, circles and curves through way-points by arc length,
+// splines through way-points at given times, sampled data. Before the first and after the last instant a motion holds still.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "panto/base/diagnostics.hpp"
+#include "panto/inversion/curve.hpp"
 
 namespace panto {
 
@@ -39,7 +39,14 @@ class Path {
   // Through points[i] at times[i]: at rest up to derivative m at both ends, C^2m between, smallest ∫ (z^(m+1))² of all such curves (SRV-22).
   static Result<Path> way_points(std::vector<double> times,
                                  const std::vector<std::vector<double>>& points, int m);
-  // The same through samples of a motion from rest to rest. E1012 where they are not those of a motion with m continuous derivatives: the jumps of
+  // Along a smooth curve through points, arc length from rest to rest, C^m: only the points at the ends have a time (SRV-24).
+  static Result<Path> along(const std::vector<std::vector<double>>& points, double t0,
+                            double duration, int m);
+  // The same line, circle or curve, from the same beginning, so fast that `speed` is the largest by arc length (SRV-26).
+  [[nodiscard]] Result<Path> paced(double speed) const;
+  // Of a line, circle or curve: the Euclidean one in the units of the outputs.
+  [[nodiscard]] double length() const;
+  // Way-points with times through samples of a motion from rest to rest. E1012 where they are not those of a motion with m continuous derivatives: the jumps of
   // the m-th difference quotient do not shrink with the spacing (SRV-23). At least 2m + 6 samples.
   static Result<Path> sampled(std::vector<double> times,
                               const std::vector<std::vector<double>>& points, int m);
@@ -53,16 +60,18 @@ class Path {
   void at(double t, int orders, std::span<double> out) const noexcept;
 
  private:
-  enum class Kind { kLine, kCircle, kSpline };
+  enum class Kind { kLine, kCircle, kSpline, kCurve };
   Path(Kind kind, int m, std::vector<double> knots, std::vector<double> from,
        std::vector<double> to);
   Kind kind_;
   int size_;
   Transition law_;
-  std::vector<double> knots_;      // kLine, kCircle: begin and end
-  std::vector<double> from_, to_;  // kSpline: first and last point; kCircle: start and centre
+  std::vector<double> knots_;  // but for kSpline: begin and end
+  std::vector<double> from_,
+      to_;  // kSpline, kCurve: first and last point; kCircle: start and centre
   double turns_ = 1;
-  std::vector<double> pieces_;  // kSpline: coefficients of (t - knot)^k by piece, component, k
+  Spline spline_;
+  Curve curve_;
 };
 
 }  // namespace panto

@@ -46,25 +46,38 @@ PathSpec read_path(const Node& node, Diagnostics& d) {
   const StudyReader r(node, "path", d);
   PathSpec p;
   p.loc = node.loc;
-  r.keys({"type", "from", "to", "centre", "turns", "start", "duration", "smooth", "points", "times",
-          "file"});
+  r.keys({"type", "from", "to", "centre", "turns", "start", "duration", "speed", "smooth", "points",
+          "times", "file"});
   const std::string* type = r.text("type");
   const std::string kind = type != nullptr ? *type : "line";
   const auto need = [&](const char* key) {
     if (r.find(key) == nullptr)
       r.error(111, r.loc(), fmt::format("missing key \"{}\": a {} needs it", key, kind));
   };
+  // When: exactly one of these.
+  const auto timed = [&](std::initializer_list<const char*> keys) {
+    int given = 0;
+    std::string list;
+    for (const char* key : keys) {
+      given += r.find(key) != nullptr ? 1 : 0;
+      list += fmt::format("{}{}", list.empty() ? "" : " or ", key);
+    }
+    if (given == 0)
+      r.error(111, r.loc(), fmt::format("missing key: a {} needs {}", kind, list));
+    else if (given > 1)
+      r.error(115, r.loc(), fmt::format("{}: one of them says all", list));
+  };
   if (kind == "line") {
     need("to");
-    need("duration");
+    timed({"duration", "speed"});
   } else if (kind == "circle") {
     p.kind = PathSpec::Kind::kCircle;
     need("centre");
-    need("duration");
+    timed({"duration", "speed"});
   } else if (kind == "points") {
     p.kind = PathSpec::Kind::kPoints;
-    need("times");
     need("points");
+    timed({"times", "duration", "speed"});
   } else if (kind == "samples") {
     p.kind = PathSpec::Kind::kSamples;
     need("file");
@@ -78,6 +91,8 @@ PathSpec read_path(const Node& node, Diagnostics& d) {
   p.times = r.numbers("times", &dim::kTime);
   r.number("start", &dim::kTime, p.start);
   r.number("duration", &dim::kTime, p.duration);
+  if (r.number("speed", nullptr, p.speed) && !(p.speed > 0))
+    r.error(304, r.find("speed")->loc, fmt::format("speed: {} is not positive", p.speed));
   r.number("turns", &dim::kNone, p.turns);
   r.whole("smooth", 0, p.smooth);
   if (const std::string* file = r.text("file")) p.file = *file;
@@ -184,19 +199,21 @@ Result<Path> path_of(const PathSpec& spec, const AnalysedRest& rest) {
   const int m =
       spec.smooth >= 0 ? spec.smooth : std::clamp(rest.analysis.smoothness, 2, kMostSmooth);
   const std::vector<double>& from = spec.from.empty() ? rest.outputs : spec.from;
-  switch (spec.kind) {
-    case PathSpec::Kind::kLine:
-      return Path::line(from, spec.to, spec.start, spec.duration, m);
-    case PathSpec::Kind::kCircle:
-      return Path::circle(from, spec.centre, spec.start, spec.duration, m, spec.turns);
-    case PathSpec::Kind::kPoints:
-      return Path::way_points(spec.times, spec.points, m);
-    case PathSpec::Kind::kSamples:
-      return Path::sampled(spec.times, spec.points, m);
-  }
-  Diagnostics d;
-  d.error(1011, spec.loc, "path: of no kind");
-  return d;
+  const auto of_kind = [&]() -> Result<Path> {
+    switch (spec.kind) {
+      case PathSpec::Kind::kLine:
+        return Path::line(from, spec.to, spec.start, spec.duration, m);
+      case PathSpec::Kind::kCircle:
+        return Path::circle(from, spec.centre, spec.start, spec.duration, m, spec.turns);
+      case PathSpec::Kind::kPoints:
+        return spec.times.empty() ? Path::along(spec.points, spec.start, spec.duration, m)
+                                  : Path::way_points(spec.times, spec.points, m);
+      default:
+        return Path::sampled(spec.times, spec.points, m);
+    }
+  };
+  Result<Path> path = of_kind();
+  return path.ok() && spec.speed > 0 ? path->paced(spec.speed) : path;
 }
 
 }  // namespace panto

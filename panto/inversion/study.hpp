@@ -12,8 +12,9 @@ struct PathSpec {
   enum class Kind : std::uint8_t { kLine, kCircle, kPoints, kSamples } kind = Kind::kLine;
   std::vector<double> from, to, centre;  // from empty: the outputs at rest in the initial pose
   double start = 0, duration = 1, turns = 1;
-  int smooth = -1;  // -1: as smooth as the analysis asks for
-  std::vector<double> times;
+  double speed = 0;           // > 0: the largest by arc length, in place of a duration
+  int smooth = -1;            // -1: as smooth as the analysis asks for
+  std::vector<double> times;  // kPoints: empty where they are passed by arc length
   std::vector<std::vector<double>> points;
   std::string file;  // kSamples: a column of time, then one per output
   Loc loc;

@@ -21,11 +21,13 @@ class ObserverInLoop final : public LoopObserver {
  public:
   ObserverInLoop(const Model& model, const Params& params, std::unique_ptr<Observer> observer,
                  const std::vector<SensorSettings>& settings, std::span<const int> inputs)
-      : observer_(std::move(observer)),
+      : balls_(model),
+        observer_(std::move(observer)),
         inputs_(inputs.begin(), inputs.end()),
         u_(model.inputs.size(), std::numeric_limits<double>::quiet_NaN()),
         q_(static_cast<size_t>(model.nq)),
-        y_(static_cast<size_t>(model.nv)) {
+        rates_(q_),
+        v_(static_cast<size_t>(model.nv)) {
     Mechanism& mechanism = observer_->mechanism();
     for (int i = 0; i < static_cast<int>(settings.size()); ++i) {
       sensors_.push_back(mechanism.sensor(i).output);
@@ -42,8 +44,10 @@ class ObserverInLoop final : public LoopObserver {
   [[nodiscard]] View sigma() const override { return sigma_; }
   [[nodiscard]] View rate() const override { return rate_; }
   Status start(double t, View y, View v) override {
-    for (size_t i = 0; i < y.size(); ++i) q_[coordinate(i)] = y[i];
-    const Status status = observer_->start(t, q_, v);
+    std::copy(y.begin(), y.end(), q_.begin());
+    balls_.speeds(y, v, v_);
+    observer_->workspace().normalise(q_);
+    const Status status = observer_->start(t, q_, v_);
     keep();
     return status;
   }
@@ -61,22 +65,19 @@ class ObserverInLoop final : public LoopObserver {
     keep();
     return status;
   }
-  [[nodiscard]] View y() const override { return y_; }
-  [[nodiscard]] View v() const override {
-    return observer_->system().v(observer_->filter().state());
-  }
+  [[nodiscard]] View y() const override { return q_; }
+  [[nodiscard]] View v() const override { return rates_; }
 
  private:
-  [[nodiscard]] size_t coordinate(size_t dof) const {
-    return static_cast<size_t>(observer_->workspace().coordinate_of(static_cast<int>(dof)));
-  }
   void keep() noexcept {
-    const View q = observer_->system().q(observer_->filter().state());
-    for (size_t i = 0; i < y_.size(); ++i) y_[i] = q[coordinate(i)];
+    const View state = observer_->filter().state(), q = observer_->system().q(state);
+    std::copy(q.begin(), q.end(), q_.begin());
+    observer_->workspace().coordinate_rates(q_, observer_->system().v(state), rates_);
   }
+  BallCoordinates balls_;
   std::unique_ptr<Observer> observer_;
   std::vector<int> inputs_, sensors_, used_;
-  std::vector<double> u_, sigma_, rate_, q_, y_, values_;
+  std::vector<double> u_, sigma_, rate_, q_, rates_, v_, values_;
 };
 
 // What every run needs, made once and read by all threads.

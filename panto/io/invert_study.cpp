@@ -99,7 +99,10 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
     study.path.kind = PathSpec::Kind::kLine;
     study.path.to = *changes.to;
   }
-  study.path.duration = changes.duration.value_or(study.path.duration);
+  if (changes.duration) {
+    study.path.duration = *changes.duration;
+    study.path.speed = 0;
+  }
   study.path.smooth = changes.smooth.value_or(study.path.smooth);
   inverse.dt = changes.step.value_or(inverse.dt);
   study.options.until = changes.until.value_or(study.options.until);

@@ -162,8 +162,7 @@ void add_paths(const Model& model, const Params& params, const Inversion& r, Rep
   for (const int place : places) {
     DrawnPath path;
     for (const size_t k : chosen_frames(r.t.size(), kMostPathPoints)) {
-      for (const ScalarCoordinate& c : scalar_coordinates(model))
-        q[static_cast<size_t>(c.q)] = r.y[static_cast<size_t>(c.v)][k];
+      for (size_t i = 0; i < q.size(); ++i) q[i] = r.y[i][k];
       Vec3 point = workspace->frame_pose(q, place).position;
       for (size_t i = 0; i < r.outputs.size(); ++i)
         if (const Channel* c = position(i); c != nullptr && c->frame_a == place)

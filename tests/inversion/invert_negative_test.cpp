@@ -39,12 +39,6 @@ TEST(InvertNegative, ChoicesThatCannotBe) {
   EXPECT_EQ(choice_error("cable_robot", {{"x_P", "z_P"}, {"tilted"}, {"u_T", "u_L1", "u_L2"}, {}}),
             1006);
 }
-TEST(InvertNegative, BallJoints) {
-  const Model m = model_of("heavy_top");
-  const Diagnostics d = ModelServo::create(m, nominal(m), {{"x"}, {}, {"u"}, {}}).diagnostics();
-  EXPECT_TRUE(warns(d, 1005, "ball joints"));
-}
-
 TEST(InvertNegative, MatricesThatDoNotFit) {
   LinearServoMatrices m = inversion_test::chain(3);
   m.K.resize(2, 3);
@@ -173,6 +167,8 @@ TEST(InvertNegative, APlantThatIsNotSimulatedIsTold) {
 
 TEST(InvertNegative, PathsThatCannotBe) {
   EXPECT_EQ(first_error(Path::line({0}, {1}, 0, 0, 2).diagnostics()), 1011);
+  EXPECT_TRUE(warns(Path::along({{0}, {1}, {0.5}}, 0, 1, 4).diagnostics(), 1011,
+                    "the curve turns back between points 1 and 2"));
 }
 
 TEST(InvertNegative, StudiesThatCannotBeUnderstood) {
@@ -185,6 +181,9 @@ TEST(InvertNegative, StudiesThatCannotBeUnderstood) {
   EXPECT_EQ(error("path = { to = [1], duration = 1 }"), 111);
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { type = \"spiral\" }"), 114);
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1] }"), 111);
+  EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], duration = 1, speed = 2 }"), 115);
+  EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], speed = 0 }"), 304);
+  EXPECT_EQ(error("model = \"mass_on_car\"\npath = { type = \"points\", points = [1, 2] }"), 111);
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], duration = 1 }\nmethod = { name = "
                   "\"bdf9\" }"),
             114);

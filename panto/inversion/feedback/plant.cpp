@@ -127,23 +127,24 @@ class SystemPlant final : public Plant {
 class ModelPlant final : public Plant {
  public:
   ModelPlant(const Model& model, const Params& params, const ModelServo& servo)
-      : workspace_(Workspace::create(model, params)),
+      : balls_(model),
+        workspace_(Workspace::create(model, params)),
         inputs_(servo.inputs().begin(), servo.inputs().end()),
         outputs_(servo.outputs().begin(), servo.outputs().end()),
         u_(model.inputs.size()),
         u_rate_(u_),
         q_(static_cast<size_t>(model.nq)),
         v_(static_cast<size_t>(model.nv)),
-        y_(v_),
+        rates_(q_),
         a_(v_),
         closed_q_(q_),
         closed_v_(v_),
         lambda_(model.rows.size()) {}
   Status start(double t, View y, View v) override {
     t_ = t;
-    for (size_t i = 0; i < v_.size(); ++i)
-      q_[static_cast<size_t>(workspace_->coordinate_of(static_cast<int>(i)))] = y[i];
-    std::copy(v.begin(), v.end(), v_.begin());
+    std::copy(y.begin(), y.end(), q_.begin());
+    balls_.speeds(y, v, v_);
+    workspace_->normalise(q_);
     workspace_->choose_partition(t, q_, true);
     inputs_at(t, {}, {}, 0, 0);
     return settle();
@@ -154,6 +155,7 @@ class ModelPlant final : public Plant {
                            std::vector<double>& vd) {
       inputs_at(t, u0, u1, share, h);
       closed_q_ = q;
+      workspace_->normalise(closed_q_);
       closed_v_ = v;
       if (const Status s = accelerate(t, closed_q_, closed_v_, vd); s != Status::kOk) return s;
       workspace_->coordinate_rates(closed_q_, closed_v_, qd);
@@ -163,8 +165,8 @@ class ModelPlant final : public Plant {
     t_ += h;
     return settle();
   }
-  [[nodiscard]] View y() const override { return y_; }
-  [[nodiscard]] View v() const override { return v_; }
+  [[nodiscard]] View y() const override { return q_; }
+  [[nodiscard]] View v() const override { return rates_; }
   Status outputs(View u, MutableView z) override { return read(outputs_, u, z); }
   Status read(std::span<const int> outputs, View u, MutableView out) override {
     inputs_at(t_, u, u, 0, 1);
@@ -195,6 +197,7 @@ class ModelPlant final : public Plant {
   }
   // Dependent coordinates and speeds from the independent ones.
   Status settle() {
+    workspace_->normalise(q_);
     Status s = workspace_->close_positions(t_, q_);
     if (fatal(s)) return s;
     if (s == Status::kRepartition || worn_) {
@@ -204,16 +207,16 @@ class ModelPlant final : public Plant {
       if (fatal(s)) return s;
     }
     s = workspace_->close_velocities(t_, u_, v_);
-    for (size_t i = 0; i < y_.size(); ++i)
-      y_[i] = q_[static_cast<size_t>(workspace_->coordinate_of(static_cast<int>(i)))];
+    workspace_->coordinate_rates(q_, v_, rates_);
     return fatal(s) ? s : Status::kOk;
   }
 
+  BallCoordinates balls_;
   std::unique_ptr<Workspace> workspace_;
   std::vector<int> inputs_, outputs_;  // of the model
   double t_ = 0;
   bool worn_ = false;
-  std::vector<double> u_, u_rate_, q_, v_, y_, a_, closed_q_, closed_v_, lambda_;
+  std::vector<double> u_, u_rate_, q_, v_, rates_, a_, closed_q_, closed_v_, lambda_;
 };
 
 }  // namespace

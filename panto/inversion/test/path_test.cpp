@@ -148,6 +148,120 @@ TEST(Path, SplinesPassTheirPointsWithoutJumpsUpToTwiceTheirSmoothness) {
   EXPECT_NEAR(left[0], 2, 1e-12);
 }
 
+// Points on a line leave nothing to choose: the line from rest to rest, whatever their spacing.
+TEST(Path, ACurveThroughPointsOnALineIsTheLine) {
+  std::vector<std::vector<double>> points;
+  for (const double s : {0.0, 0.1, 0.25, 0.3, 0.55, 0.6, 0.8, 1.0})
+    points.push_back({1 + 3 * s, 2 - 3 * s});
+  for (const size_t count : {2, 3, 5, 8}) {
+    const std::vector<std::vector<double>> some(points.end() - static_cast<ptrdiff_t>(count),
+                                                points.end());
+    for (const int m : {2, 4, 7}) {
+      const auto curve = Path::along(some, 1, 2, m);
+      ASSERT_TRUE(curve.ok()) << curve.diagnostics().text();
+      const auto line = Path::line(some.front(), some.back(), 1, 2, m);
+      EXPECT_NEAR(curve->length(), line->length(), 1e-12);
+      std::array<double, 10> a{}, b{};
+      for (const double t : {0.5, 1.0, 1.3, 2.0, 2.7, 3.0, 4.0}) {
+        curve->at(t, 5, a);
+        line->at(t, 5, b);
+        // Round-off of a spline grows with each derivative.
+        for (size_t i = 0; i < 10; ++i)
+          EXPECT_NEAR(a[i], b[i], 1e-10 * std::pow(20, static_cast<double>(i) / 2))
+              << count << " points, C" << m << ", t = " << t;
+      }
+    }
+  }
+}
+
+// Once around a circle: the spline of degree 5 is off by the 6th power of the spacing in places, by the 4th in accelerations; the speed is that of the timing law exactly.
+TEST(Path, ACurveThroughPointsOnACircleBecomesTheCircle) {
+  const auto circle = Path::circle({2, 0}, {0, 0}, 0, 3, 4);
+  const auto errors = [&](int pieces) {
+    std::vector<std::vector<double>> points;
+    for (int i = 0; i <= pieces; ++i) {
+      const double angle = 2 * std::numbers::pi * i / pieces;
+      points.push_back({2 * std::cos(angle), 2 * std::sin(angle)});
+    }
+    const auto curve = Path::along(points, 0, 3, 4);
+    EXPECT_TRUE(curve.ok());
+    std::array<double, 3> e{};
+    std::array<double, 6> a{}, b{};
+    for (int i = 0; i <= 300; ++i) {
+      const double t = 0.01 * i;
+      curve->at(t, 3, a);
+      circle->at(t, 3, b);
+      for (size_t k = 0; k < 6; ++k) e[k / 2] = std::max(e[k / 2], std::abs(a[k] - b[k]));
+      double s[2];
+      Transition(4).at(t / 3, s);
+      EXPECT_NEAR(std::hypot(a[2], a[3]), curve->length() * s[1] / 3, 1e-12);
+    }
+    return e;
+  };
+  const auto coarse = errors(16), fine = errors(32);
+  EXPECT_LT(fine[0], 2e-5);
+  EXPECT_GT(std::log2(coarse[0] / fine[0]), 5.5);
+  EXPECT_GT(std::log2(coarse[2] / fine[2]), 3.5);
+}
+
+TEST(Path, ACurveThroughUnevenPointsPassesThemSmoothly) {
+  const std::vector<std::vector<double>> points{{0, 0, 1},   {1, 0.2, 1}, {1.5, 1, 2},
+                                                {1, 2, 2.2}, {0, 2, 1},   {-2, 0, 0}};
+  for (const int m : {2, 3, 4, 6}) {
+    const auto curve = Path::along(points, 1, 4, m);
+    ASSERT_TRUE(curve.ok()) << curve.diagnostics().text();
+    EXPECT_EQ(curve->smoothness(), m);
+    // Small steps of time: none jumps, and every point is passed.
+    std::vector<double> nearest(points.size(), 1e9), z(3 * static_cast<size_t>(m + 1)), before;
+    double largest = 0, jump = 0;
+    for (int i = 0; i <= 40000; ++i) {
+      curve->at(1 + 1e-4 * i, m + 1, z);
+      for (size_t k = 0; k < points.size(); ++k)
+        nearest[k] = std::min(
+            nearest[k], std::hypot(z[0] - points[k][0], z[1] - points[k][1], z[2] - points[k][2]));
+      const auto top = static_cast<size_t>(3 * m);
+      largest = std::max(largest, std::abs(z[top]));
+      if (i > 0) jump = std::max(jump, std::abs(z[top] - before[top]));
+      before = z;
+    }
+    for (const double distance : nearest) EXPECT_LT(distance, 5e-4);  // half a step at 5 1/s
+    EXPECT_LT(jump, 0.02 * largest) << "derivative " << m << " is continuous";
+    for (const double t : {1.3, 2.6, 3.9, 4.7}) expect_derivatives(*curve, t, m + 1);
+  }
+}
+
+TEST(Path, ASpeedGivesTheDuration) {
+  const auto line = Path::line({0, 0}, {3, 4}, 1, 1, 4);
+  const auto circle = Path::circle({1, 0}, {0, 0}, 1, 1, 4, -2);
+  const auto curve = Path::along({{0, 0}, {1, 1}, {2, 0}, {3, 3}}, 1, 1, 4);
+  for (const auto* path : {&line, &circle, &curve}) {
+    const auto paced = (*path)->paced(0.5);
+    ASSERT_TRUE(paced.ok());
+    EXPECT_EQ(paced->begin(), 1);
+    double fastest = 0;
+    std::array<double, 4> z{};
+    for (int i = 0; i <= 1000; ++i) {
+      paced->at(1 + i * 1e-3 * (paced->end() - 1), 2, z);
+      fastest = std::max(fastest, std::hypot(z[2], z[3]));
+    }
+    EXPECT_NEAR(fastest, 0.5, 1e-12);
+    // (4.10): the largest speed is 2.461 times the mean one.
+    EXPECT_NEAR(paced->end() - 1, 2.4609375 * paced->length() / 0.5, 1e-9);
+  }
+  EXPECT_FALSE(line->paced(0).ok());
+  EXPECT_FALSE(Path::line({1}, {1}, 0, 1, 2)->paced(1).ok());
+  EXPECT_FALSE(Path::way_points({0, 1}, {{1}, {2}}, 2)->paced(1).ok());
+}
+
+TEST(Path, RefusesCurvesThatTurnBackOrStand) {
+  for (const std::vector<std::vector<double>>& points :
+       {std::vector<std::vector<double>>{{0, 0}, {1, 1}, {1, 1}}, {{0}, {1}, {0.5}}, {{0, 0}}}) {
+    const auto curve = Path::along(points, 0, 1, 4);
+    ASSERT_FALSE(curve.ok());
+    EXPECT_EQ(curve.diagnostics().items().front().id, 1011);
+  }
+}
+
 TEST(Path, SamplesOfASmoothMotionAreAccepted) {
   const auto exact = Path::line({0}, {1}, 0, 1, 6);
   std::vector<double> times;

@@ -24,6 +24,7 @@ namespace {
 struct Outcome {
   double error = 0;  // |u - exact|
   long values = 0;   // evaluations of the equations
+  long factorisations = 0;
   bool good = false;
 };
 
@@ -41,6 +42,7 @@ Outcome run(ServoSystem& system, const Path& path, const InverseOptions& options
       out.error = std::max(out.error, std::abs((*model)->u()[i] - exact(n, static_cast<int>(i))));
   }
   out.values = (*model)->report().values + (*model)->report().tangents;
+  out.factorisations = (*model)->report().factorisations;
   out.good = true;
   return out;
 }
@@ -128,16 +130,26 @@ Result<std::vector<Row>> fig4_11() {
       rows.push_back({fmt::format("{} ms: error with {} over that with J", 1e3 * dt,
                                   restart == 0 ? std::string("J~") : fmt::format("J~{}", restart)),
                       1, updated.error / fresh.error, "", 0.1,
-                      restart == 0 && dt < 0.05
+                      restart == 0 && dt < 0.02
                           ? "never renewed, the matrix grows worse until 20 iterations are not "
-                            "enough; the tolerance of the thesis, not printed, may be coarser"
+                            "enough: a matter of the tolerance, which is not printed (1.01 with "
+                            "1e-10, a step that fails with 1e-9)"
                           : ""});
     }
+  // The equations at three stages, by 15 unknowns in all; the thesis, with speeds among them, has 21 to differentiate by.
   const Outcome updated = outcome(0.01, JacobianKind::kBroyden, 10);
-  rows.push_back({"10 ms: cost with J over cost with J~10", 20.5 / 2.4,
-                  static_cast<double>(fine.values) / static_cast<double>(updated.values), "", 2,
-                  "printed: computing times in MATLAB; computed: evaluations of the equations. "
-                  "The thesis differentiates by 21 unknowns, we by 15"});
+  constexpr double kUnknowns = 15, kTheirs = 21, kStages = 3;
+  const auto with_theirs = [&](const Outcome& o) {
+    return static_cast<double>(o.values) / kStages +
+           static_cast<double>(o.factorisations) * (kTheirs - kUnknowns);
+  };
+  rows.push_back(
+      {"10 ms: cost with J over cost with J~10", 20.5 / 2.4,
+       static_cast<double>(fine.values) / static_cast<double>(updated.values), "", 2,
+       fmt::format("printed: computing times in MATLAB; computed: evaluations of the equations. "
+                   "The thesis differentiates by 21 unknowns, we by 15: with 21 as many iterations "
+                   "would give {:.2g}",
+                   with_theirs(fine) / with_theirs(updated))});
   return rows;
 }
 
