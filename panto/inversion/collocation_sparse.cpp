@@ -20,6 +20,9 @@ void put(Entries* entries, Eigen::Index row, Eigen::Index column, const Eigen::M
 }  // namespace
 
 Eigen::VectorXd Collocation::scales() {
+  const size_t half = mesh_.size() / 2;  // where forces are measured by what they move
+  evaluate(x_.data() + node(static_cast<int>(half)), mesh_[half], true);
+  linearise(at_instants_, instants_[half]);
   scale_unknowns();
   Eigen::VectorXd out(x_.size());
   for (int i = 0; i < static_cast<int>(mesh_.size()); ++i) {
