@@ -23,9 +23,11 @@ Rows fig4_2();
 Rows fig4_11();
 Rows fig5_5();
 Rows fig5_10();
+Rows fig6_13();
 Rows manipulator_2d();
 Rows mass_on_car();
 Rows table3_3();
+Rows table6();
 }  // namespace drucker2022
 namespace iftomm {
 Rows a01();
@@ -94,12 +96,16 @@ std::span<const Case> cases() {
            drucker2022::fig5_10},
       Case{"drucker2022", "fig5.5", "Error of the force on the mass-on-car system",
            drucker2022::fig5_5},
+      Case{"drucker2022", "fig6.13", "Redefined outputs of flexible arms: limits and errors",
+           drucker2022::fig6_13},
       Case{"drucker2022", "manipulator_2d", "Equations (2.90)-(2.93) of the planar manipulator",
            drucker2022::manipulator_2d},
       Case{"drucker2022", "mass_on_car",
            "Mass matrix and equations (5.3) of the mass-on-car system", drucker2022::mass_on_car},
       Case{"drucker2022", "table3.3", "Classes and relative degrees of the example systems",
            drucker2022::table3_3},
+      Case{"drucker2022", "table6", "Relative degrees of the flexible link's four cases",
+           drucker2022::table6},
       Case{"iftomm", "A01", "Simple pendulum, closed form", iftomm::a01},
       Case{"iftomm", "A02", "N-four-bar, N = 2, 5, 10, 40, through its singular position",
            iftomm::a02},

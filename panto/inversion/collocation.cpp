@@ -152,15 +152,9 @@ void Collocation::middle_state(int i, double* out) const {
   std::copy_n(x_.data() + between(i), middle_, out + 2 * nv_);
 }
 
-// Derivatives of values_; accelerations are eliminated by the equations of motion.
-void Collocation::linearise(const std::vector<Equation>& equations, Point& p) {
+// Derivatives of rows by (y, v, μ) and by accelerations.
+void Collocation::differentiate(const std::vector<Equation>& equations, Point& p) const {
   const auto n = static_cast<Eigen::Index>(equations.size());
-  Eigen::MatrixXd mass = values_.r_w;
-  p.inverse = Eigen::MatrixXd::Identity(nv_, nv_);
-  if (!eliminate(mass, p.inverse)) p.inverse.setConstant(std::numeric_limits<double>::quiet_NaN());
-  Eigen::MatrixXd forces(nv_, block_);
-  forces << values_.r_y, values_.r_v, values_.r_lambda, values_.r_u;
-  p.D.noalias() = -p.inverse * forces;
   p.C.setZero(n, block_);
   p.by_w.setZero(n, nv_);
   for (Eigen::Index k = 0; k < n; ++k) {
@@ -180,14 +174,23 @@ void Collocation::linearise(const std::vector<Equation>& equations, Point& p) {
     }
     p.C.row(k).tail(nu_) += values_.g_u.row(e.row);
   }
+}
+
+// Derivatives of values_; accelerations are eliminated by the equations of motion.
+void Collocation::linearise(const std::vector<Equation>& equations, Point& p) {
+  Eigen::MatrixXd mass = values_.r_w;
+  p.inverse = Eigen::MatrixXd::Identity(nv_, nv_);
+  if (!eliminate(mass, p.inverse)) p.inverse.setConstant(std::numeric_limits<double>::quiet_NaN());
+  Eigen::MatrixXd forces(nv_, block_);
+  forces << values_.r_y, values_.r_v, values_.r_lambda, values_.r_u;
+  p.D.noalias() = -p.inverse * forces;
+  differentiate(equations, p);
   p.C.noalias() += p.by_w * p.D;
 }
 
-// What is left of the equations at values_.
-void Collocation::leave(const std::vector<Equation>& equations, Point& p) const {
+void Collocation::missed(const std::vector<Equation>& equations, Eigen::VectorXd& c) const {
   const size_t outputs = target_.size() / 3;
-  p.a.noalias() = -p.inverse * values_.r;
-  p.c.noalias() = p.by_w * p.a;
+  c.resize(static_cast<Eigen::Index>(equations.size()));
   for (size_t k = 0; k < equations.size(); ++k) {
     const Equation& e = equations[k];
     double f = e.level == 0   ? values_.g0[e.row]
@@ -198,8 +201,15 @@ void Collocation::leave(const std::vector<Equation>& equations, Point& p) const 
       f -=
           target_[static_cast<size_t>(e.component) + outputs * static_cast<size_t>(e.level - base)];
     }
-    p.c[static_cast<Eigen::Index>(k)] += f;
+    c[static_cast<Eigen::Index>(k)] = f;
   }
+}
+
+// What is left of the equations at values_.
+void Collocation::leave(const std::vector<Equation>& equations, Point& p) const {
+  p.a.noalias() = -p.inverse * values_.r;
+  missed(equations, p.c);
+  p.c.noalias() += p.by_w * p.a;
 }
 
 bool Collocation::points(bool with_tangent) {

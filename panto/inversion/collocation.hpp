@@ -8,6 +8,7 @@
 
 #include "panto/inversion/internal_modes.hpp"
 #include "panto/numerics/block_chain.hpp"
+#include "panto/numerics/equality_program.hpp"
 
 namespace panto {
 
@@ -37,6 +38,22 @@ class Collocation {
   // Newton steps, shortened while the next would not become smaller, until one is below `tolerance`. kNotConverged: the best iterate stands.
   [[nodiscard]] Status solve(int iterations, double tolerance, Report& report);
 
+  // The same equations as one sparse system in all unknowns, accelerations and middles included: for those who choose among the motions that obey it where no
+  // conditions on internal motion are given at the ends (SRV-50).
+  using Entry = SparseEntry;
+  [[nodiscard]] const Eigen::VectorXd& unknowns() const { return x_; }
+  void set(const Eigen::VectorXd& unknowns) { x_ = unknowns; }
+  // What each unknown is measured by.
+  [[nodiscard]] Eigen::VectorXd scales();
+  // What is left of all equations, and its derivatives, always in the same places. False: not finite.
+  [[nodiscard]] bool equations(Eigen::VectorXd& left, std::vector<Entry>* derivatives);
+  // Positions at the instants and middles of states() as sums of unknowns: entries by (instant, position) in rows nv k + c.
+  [[nodiscard]] std::vector<Entry> positions() const;
+  // Accelerations when the rows hold as accelerations, by (y, v): at the instants and middles, nv rows each.
+  [[nodiscard]] std::vector<Eigen::MatrixXd> accelerations();
+  // At the first instant: directions of (y, v) that the rows on positions and speeds leave free, as columns.
+  [[nodiscard]] Eigen::MatrixXd free_at_begin();
+
   // Whether λ or u are interpolated in the middles (SRV-47).
   [[nodiscard]] bool interpolates() const;
   [[nodiscard]] const std::vector<double>& mesh() const { return mesh_; }
@@ -59,6 +76,8 @@ class Collocation {
   void choose_independent();
   void choose_interpolated(double h);
   void evaluate(const double* state, double t, bool with_tangent);
+  void missed(const std::vector<Equation>& equations, Eigen::VectorXd& c) const;   // at values_
+  void differentiate(const std::vector<Equation>& equations, Point& point) const;  // C, by_w
   void linearise(const std::vector<Equation>& equations, Point& point);
   void leave(const std::vector<Equation>& equations, Point& point) const;  // a and c anew
   [[nodiscard]] bool assemble();

@@ -45,9 +45,15 @@ Result<Run> forward(const Model& model, const Params& params, const ModelServo& 
   return simulate(plant, params, o);
 }
 
+std::string unit_of(const ServoOutput& o) {
+  Output as;
+  as.dim = o.dim;
+  as.angle = o.angle;
+  return panto::unit_of(as);
+}
+
 void describe(const Model& model, const ModelServo& servo, Inversion& found) {
-  for (const int i : servo.outputs().first(found.outputs.size()))
-    found.output_units.push_back(unit_of(model.outputs[static_cast<size_t>(i)]));
+  for (const ServoOutput& o : servo.outputs()) found.output_units.push_back(unit_of(o));
   for (const int i : servo.inputs())
     found.input_units.push_back(to_string(model.inputs[static_cast<size_t>(i)].dim));
   Run states;
@@ -82,6 +88,17 @@ void check_limits(const InvertOptions& options, const Inversion& found, Diagnost
 
 }  // namespace
 
+std::vector<double> course_of(const ServoOutput& output,
+                              const std::vector<std::vector<double>>& of_model) {
+  std::vector<double> out(of_model.at(static_cast<size_t>(output.of.front())).size()),
+      now(output.of.size());
+  for (size_t k = 0; k < out.size(); ++k) {
+    for (size_t i = 0; i < now.size(); ++i) now[i] = of_model[static_cast<size_t>(output.of[i])][k];
+    out[k] = output.value(now);
+  }
+  return out;
+}
+
 Result<AnalysedRest> analyse_at_rest(ServoSystem& servo, const Path& path) {
   Result<Rest> rest = rest_at(servo, path, path.begin());
   if (!rest.ok()) return rest.diagnostics();
@@ -93,7 +110,7 @@ Result<AnalysedRest> analyse_at_rest(ServoSystem& servo, const Path& path) {
   return out;
 }
 
-Result<AnalysedRest> analyse_at_rest(ModelServo& servo) {
+Result<Path> path_at_rest(ModelServo& servo) {
   const auto n = static_cast<size_t>(servo.nv());
   std::vector<double> y(n), still(n, 0.0), lambda(static_cast<size_t>(servo.n_lambda()), 0.0),
       u(static_cast<size_t>(servo.nu()), 0.0);
@@ -111,7 +128,11 @@ Result<AnalysedRest> analyse_at_rest(ModelServo& servo) {
     d.error(1002, {}, "at least one output must follow a path");
     return d;
   }
-  const Result<Path> here = Path::line(z, z, 0, 1, 0);
+  return Path::line(z, z, 0, 1, 0);
+}
+
+Result<AnalysedRest> analyse_at_rest(ModelServo& servo) {
+  const Result<Path> here = path_at_rest(servo);
   if (!here.ok()) return here.diagnostics();
   return analyse_at_rest(servo, *here);
 }
@@ -178,8 +199,9 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
     if (fatal(status)) {
       notes.error(1024, {},
                   fmt::format("t = {:.6g} s: {}; the inputs do not move the outputs there, or the "
-                              "path leaves the reach of the mechanism",
-                              m.t() + options.inverse.dt, to_string(status)));
+                              "path leaves the reach of the mechanism{}{}",
+                              m.t() + options.inverse.dt, to_string(status),
+                              options.expected.empty() ? "" : "; ", options.expected));
       return notes;
     }
     total += seconds;
@@ -193,7 +215,9 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
     }
     record();
     if (!std::all_of(m.u().begin(), m.u().end(), [](double x) { return std::isfinite(x); })) {
-      notes.error(1024, {}, fmt::format("t = {:.6g} s: the inputs are not finite", m.t()));
+      notes.error(1024, {},
+                  fmt::format("t = {:.6g} s: the inputs are not finite{}{}", m.t(),
+                              options.expected.empty() ? "" : "; ", options.expected));
       return notes;
     }
     ++found.times.cycles;
@@ -219,8 +243,7 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
     return {std::move(found), std::move(notes)};
   }
   for (size_t i = 0; i < found.outputs.size(); ++i) {
-    const auto column = static_cast<size_t>((*servo)->outputs()[i]);
-    found.achieved.push_back(run->outputs[column]);
+    found.achieved.push_back(course_of((*servo)->outputs()[i], run->outputs));
     double worst = 0, sum = 0, range = 0;
     for (size_t k = 0; k < run->t.size(); ++k) {
       const double e = found.achieved[i][k] - found.desired[i][k];
@@ -236,6 +259,7 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
                                 "a smaller step, a higher order or a smoother path may help",
                                 found.outputs[i], worst));
   }
+  found.plant = run->outputs;
   return {std::move(found), std::move(notes)};
 }
 

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "panto/inversion/analysis.hpp"
-#include "panto/inversion/model_servo.hpp"
+#include "panto/inversion/redefine.hpp"
 
 namespace panto {
 
@@ -15,10 +15,11 @@ struct InputLimit {
 
 struct InvertOptions {
   InverseOptions inverse;
-  double until = 0;    // end of the run; 0: a quarter beyond the end of the path
-  bool verify = true;  // simulate the plant with the inputs
-  double tol = 1e-10;  // of that simulation, with variable step
-  bool force = false;  // integrate a non-minimum phase system all the same
+  double until = 0;      // end of the run; 0: a quarter beyond the end of the path
+  bool verify = true;    // simulate the plant with the inputs
+  double tol = 1e-10;    // of that simulation, with variable step
+  bool force = false;    // integrate a non-minimum phase system all the same
+  std::string expected;  // said of zeros where a step then fails
   std::vector<InputLimit> limits;
   std::function<bool(double)> progress;  // fraction done, at every step; false stops
 };
@@ -43,9 +44,14 @@ struct Inversion {
   long not_converged = 0;
   double largest_residual = 0;
   CycleTimes times;
+  std::vector<std::vector<double>>
+      plant;  // all outputs of the model, simulated; empty without verification
+  std::optional<RedefinedOutput> redefined;  // where other outputs are followed than were asked for
 };
 
-// The rest where the outputs are those of the model's initial pose, and what can be said there.
+// The path that stays where the outputs are in the model's initial pose.
+Result<Path> path_at_rest(ModelServo& servo);
+// The rest there, and what can be said about it.
 struct AnalysedRest {
   Rest rest;
   std::vector<double> outputs;  // of the rows that follow a path
@@ -54,6 +60,10 @@ struct AnalysedRest {
 Result<AnalysedRest> analyse_at_rest(ModelServo& servo);
 // The same where a path begins.
 Result<AnalysedRest> analyse_at_rest(ServoSystem& servo, const Path& path);
+
+// An output over time from those of the model, by row.
+std::vector<double> course_of(const ServoOutput& output,
+                              const std::vector<std::vector<double>>& of_model);
 
 // From t = 0, which must not lie after the beginning of the path. Errors: those of ModelServo, InverseModel and judge(); E1024 where a step fails, with its time.
 // Warnings beside the result: W1033, W1034, W1041 (a limit is exceeded: which, when, by how much), W1042 (steps that did not converge),

@@ -29,6 +29,18 @@ Result<ServoChoice> servo_choice(const ModelSpec& file) {
   return out;
 }
 
+namespace {
+
+// What could be the name of an output and is no expression.
+bool is_name(const std::string& text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
+  });
+}
+
+}  // namespace
+
 int ModelServo::add_quantity(const Output& output) {
   Quantity q;
   q.order = output.order;
@@ -83,53 +95,97 @@ Result<std::unique_ptr<ModelServo>> ModelServo::create(const Model& model, const
     }
     return s.add_quantity(o);
   };
-  for (const std::string& name : choice.outputs) {
-    const int q = quantity_of(name);
-    if (q < 0) continue;
-    const Output& o = model.outputs[static_cast<size_t>(find_output(model, name))];
-    s.servo_.push_back(q);
-    s.outputs_.push_back(find_output(model, name));
-    AlgebraicRow row{name, static_cast<Level>(o.order)};
-    if (o.order == Order::kValue && o.channel.kind == ChannelKind::kCoordinate && o.offset < 0)
-      row.coordinate = o.channel.dof;
-    s.rows_.push_back(std::move(row));
-  }
-  for (const std::string& name : output_names) known.push_back(name);
+  known.insert(known.end(), output_names.begin(), output_names.end());
   for (const ParameterInfo& p : model.parameters) known.push_back(p.name);
-  for (const std::string& text : choice.conditions) {
-    Condition c;
-    std::vector<std::string> used;
-    const ParsedExpression parsed = parse_expression(
+  // An expression of outputs, numbered as they appear from `first` on, with the parameters' values put in.
+  const auto expression_of =
+      [&](const std::string& text, const char* what, int first,
+          std::vector<std::string>& used) -> std::optional<ParsedExpression> {
+    constexpr int kParameter = 1 << 20;
+    std::vector<int> parameters;
+    ParsedExpression parsed = parse_expression(
         text,
         [&](std::string_view name) -> std::optional<ResolvedName> {
-          if (name == "t") return ResolvedName{0, {}};
-          const auto known_as = std::find(used.begin(), used.end(), name);
-          if (known_as != used.end())
-            return ResolvedName{static_cast<int>(known_as - used.begin()) + 1, {}};
-          if (find_output(model, name) < 0) {
-            const int p = find_parameter(model, name);
-            if (p < 0) return std::nullopt;
-            used.emplace_back(name);
-            c.quantities.push_back(-1 - p);
-            return ResolvedName{static_cast<int>(used.size()), {}};
+          if (first > 0 && name == "t") return ResolvedName{0, {}};
+          if (const int k = find_output(model, std::string(name)); k >= 0) {
+            auto at = std::find(used.begin(), used.end(), name);
+            if (at == used.end()) at = used.insert(used.end(), std::string(name));
+            return ResolvedName{static_cast<int>(at - used.begin()) + first,
+                                first > 0
+                                    ? std::nullopt
+                                    : std::optional(model.outputs[static_cast<size_t>(k)].dim)};
           }
-          used.emplace_back(name);
-          c.quantities.push_back(quantity_of(std::string(name)));
-          return ResolvedName{static_cast<int>(used.size()), {}};
+          const int p = find_parameter(model, std::string(name));
+          if (p < 0) return std::nullopt;
+          parameters.push_back(p);
+          const ParameterInfo& info = model.parameters[static_cast<size_t>(p)];
+          return ResolvedName{kParameter + p,
+                              first == 0 && info.has_dim ? std::optional(info.dim) : std::nullopt};
         },
         known);
     if (parsed.error) {
       d.error(1006, choice.loc,
-              fmt::format("condition \"{}\", column {}: {}", text, parsed.error->column + 1,
+              fmt::format("{} \"{}\", column {}: {}", what, text, parsed.error->column + 1,
                           parsed.error->message));
+      return std::nullopt;
+    }
+    for (const int p : parameters)
+      parsed.expression = parsed.expression.with_value(kParameter + p, params.values[p]);
+    return parsed;
+  };
+  for (const std::string& name : choice.outputs) {
+    if (find_output(model, name) >= 0 || is_name(name)) {
+      const int q = quantity_of(name);
+      if (q < 0) continue;
+      const int k = find_output(model, name);
+      const Output& o = model.outputs[static_cast<size_t>(k)];
+      s.servo_.push_back({q, {}, {}});
+      s.outputs_.push_back({{k}, {}, o.dim, o.angle});
+      AlgebraicRow row{name, static_cast<Level>(o.order)};
+      if (o.order == Order::kValue && o.channel.kind == ChannelKind::kCoordinate && o.offset < 0)
+        row.coordinate = o.channel.dof;
+      s.rows_.push_back(std::move(row));
       continue;
     }
-    c.expression = parsed.expression;
-    for (size_t i = 0; i < c.quantities.size(); ++i)
-      if (c.quantities[i] < 0) {  // a parameter: its value
-        c.expression =
-            c.expression.with_value(static_cast<int>(i) + 1, params.values[-1 - c.quantities[i]]);
+    std::vector<std::string> used;
+    const std::optional<ParsedExpression> parsed = expression_of(name, "output", 0, used);
+    if (!parsed) continue;
+    Row row{-1, parsed->expression, {}};
+    ServoOutput output{{}, parsed->expression, parsed->dim.value_or(dim::kNone), !used.empty()};
+    bool good = true, turned = false;
+    for (const Expression::Instruction& in : parsed->expression.code())
+      turned = turned || in.op == Expression::Op::kAtan2 || in.op == Expression::Op::kAtan;
+    for (const std::string& of : used) {
+      const int k = find_output(model, of), q = quantity_of(of);
+      good = good && q >= 0;
+      if (!good) break;
+      const Output& o = model.outputs[static_cast<size_t>(k)];
+      if (o.order != Order::kValue || s.quantities_[static_cast<size_t>(q)].at[0] < 0) {
+        d.error(1006, choice.loc,
+                fmt::format("output \"{}\": \"{}\" is a speed or an acceleration, an expression "
+                            "to be followed needs positions",
+                            name, of));
+        good = false;
+        break;
       }
+      row.quantities.push_back(q);
+      output.of.push_back(k);
+      output.angle = output.angle && o.angle;
+    }
+    if (!good) continue;
+    output.angle = output.angle || turned;
+    if (used.empty())
+      d.error(1006, choice.loc, fmt::format("output \"{}\" contains no output", name));
+    s.servo_.push_back(std::move(row));
+    s.outputs_.push_back(std::move(output));
+    s.rows_.push_back({name, Level::kPosition});
+  }
+  for (const std::string& text : choice.conditions) {
+    std::vector<std::string> used;
+    const std::optional<ParsedExpression> parsed = expression_of(text, "condition", 1, used);
+    if (!parsed) continue;
+    Condition c{parsed->expression, {}};
+    for (const std::string& of : used) c.quantities.push_back(quantity_of(of));
     s.conditions_.push_back(std::move(c));
     s.rows_.push_back({text, Level::kAcceleration, true, true, -1});
   }
@@ -174,11 +230,76 @@ Result<std::unique_ptr<ModelServo>> ModelServo::create(const Model& model, const
   s.u_rate_.resize(model.inputs.size());
   size_t most = 1;
   for (const Condition& c : s.conditions_) most = std::max(most, c.quantities.size() + 1);
+  for (const Row& r : s.servo_) most = std::max(most, r.quantities.size());
   s.variables_.resize(most);
   s.dual_variables_.resize(most);
+  s.course_.resize(most);
+  s.dual_course_.resize(most);
   s.motion_ = Blocks{true, true, false, false, false, true, {}};
   s.linear_ = Blocks{false, false, true, true, true, false, {}};
   return out;
+}
+
+// A row and its derivatives; expressions as functions of time.
+void ModelServo::follow(const Row& row, Eigen::Index at, ServoValues& out) noexcept {
+  if (row.quantity >= 0) {
+    const Quantity& q = quantities_[static_cast<size_t>(row.quantity)];
+    if (q.at[0] >= 0) out.g0[at] = residual_.y[q.at[0]];
+    out.g1[at] = residual_.y[q.at[1]];
+    out.g2[at] = residual_.y[q.at[2]];
+    return;
+  }
+  for (size_t k = 0; k < row.quantities.size(); ++k) {
+    const Quantity& q = quantities_[static_cast<size_t>(row.quantities[k])];
+    course_[k] = {residual_.y[q.at[0]], residual_.y[q.at[1]], residual_.y[q.at[2]]};
+  }
+  const Taylor2<double> g =
+      row.expression.evaluate<Taylor2<double>>({course_.data(), row.quantities.size()});
+  out.g0[at] = g.a;
+  out.g1[at] = g.d;
+  out.g2[at] = g.dd;
+}
+
+// Of f(x), with f_x: ġ by x is the rate of f_x, g̈ by x its acceleration, g̈ by ẋ twice its rate.
+void ModelServo::follow_tangent(const Row& row, Eigen::Index at, ServoValues& out) noexcept {
+  if (row.quantity >= 0) {
+    const Quantity& q = quantities_[static_cast<size_t>(row.quantity)];
+    if (q.at[0] >= 0)
+      out.G.row(at) = tangent_.y_q.row(q.at[0]);
+    else
+      out.G.row(at) = tangent_.y_v.row(q.at[1]);
+    out.g1_y.row(at) = tangent_.y_q.row(q.at[1]);
+    out.g2_y.row(at) = tangent_.y_q.row(q.at[2]);
+    out.g2_v.row(at) = tangent_.y_v.row(q.at[2]);
+    return;
+  }
+  out.G.row(at).setZero();
+  out.g1_y.row(at).setZero();
+  out.g2_y.row(at).setZero();
+  out.g2_v.row(at).setZero();
+  const size_t n = row.quantities.size();
+  for (size_t k = 0; k < n; ++k) {
+    const Quantity& q = quantities_[static_cast<size_t>(row.quantities[k])];
+    dual_course_[k] = {Dual(residual_.y[q.at[0]]), Dual(residual_.y[q.at[1]]),
+                       Dual(residual_.y[q.at[2]])};
+  }
+  for (size_t base = 0; base < n; base += kDualLanes) {
+    const size_t count = std::min<size_t>(kDualLanes, n - base);
+    for (size_t l = 0; l < count; ++l) dual_course_[base + l].a.v[static_cast<Eigen::Index>(l)] = 1;
+    const Taylor2<Dual> g =
+        row.expression.evaluate<Taylor2<Dual>>({dual_course_.data(), row.quantities.size()});
+    for (size_t l = 0; l < count; ++l) {
+      const auto lane = static_cast<Eigen::Index>(l);
+      dual_course_[base + l].a.v[lane] = 0;
+      const Quantity& q = quantities_[static_cast<size_t>(row.quantities[base + l])];
+      const double slope = g.a.v[lane], rate = g.d.v[lane], acceleration = g.dd.v[lane];
+      out.G.row(at) += slope * tangent_.y_q.row(q.at[0]);
+      out.g1_y.row(at) += rate * tangent_.y_q.row(q.at[0]) + slope * tangent_.y_q.row(q.at[1]);
+      out.g2_y.row(at) += acceleration * tangent_.y_q.row(q.at[0]) +
+                          2 * rate * tangent_.y_q.row(q.at[1]) + slope * tangent_.y_q.row(q.at[2]);
+      out.g2_v.row(at) += 2 * rate * tangent_.y_v.row(q.at[1]) + slope * tangent_.y_v.row(q.at[2]);
+    }
+  }
 }
 
 void ModelServo::guess(MutableView y) const { std::copy(rest_.begin(), rest_.end(), y.begin()); }
@@ -212,19 +333,14 @@ void ModelServo::evaluate_model(const ServoPoint& x, bool with_tangent, ServoVal
   out.g0.head(np) = residual_.phi;
   out.g1.head(npv) = residual_.phi_dot;
   out.g2.head(nl) = residual_.phi_ddot;
-  for (size_t i = 0; i < servo_.size(); ++i) {
-    const Quantity& q = quantities_[static_cast<size_t>(servo_[i])];
-    const auto row = static_cast<Eigen::Index>(nl) + static_cast<Eigen::Index>(i);
-    if (q.at[0] >= 0) out.g0[row] = residual_.y[q.at[0]];
-    out.g1[row] = residual_.y[q.at[1]];
-    out.g2[row] = residual_.y[q.at[2]];
-  }
+  for (size_t i = 0; i < servo_.size(); ++i)
+    follow(servo_[i], static_cast<Eigen::Index>(nl) + static_cast<Eigen::Index>(i), out);
   for (size_t i = 0; i < conditions_.size(); ++i) {
     const Condition& c = conditions_[i];
     const auto row = static_cast<Eigen::Index>(nl) + static_cast<Eigen::Index>(servo_.size() + i);
     variables_[0] = x.t;
     for (size_t k = 0; k < c.quantities.size(); ++k)
-      variables_[k + 1] = c.quantities[k] < 0 ? 0.0 : residual_.y[value_of(c.quantities[k])];
+      variables_[k + 1] = residual_.y[value_of(c.quantities[k])];
     out.g2[row] = c.expression.evaluate<double>({variables_.data(), c.quantities.size() + 1});
   }
   if (!with_tangent) return;
@@ -245,17 +361,8 @@ void ModelServo::evaluate_model(const ServoPoint& x, bool with_tangent, ServoVal
     out.g_u.col(column).head(npv) = tangent_.phi_dot_u.col(inputs_[i]);
     out.g_u.col(column).segment(npv, nl - npv) = tangent_.phi_ddot_u.col(inputs_[i]).tail(nl - npv);
   }
-  for (size_t i = 0; i < servo_.size(); ++i) {
-    const Quantity& q = quantities_[static_cast<size_t>(servo_[i])];
-    const auto row = static_cast<Eigen::Index>(nl) + static_cast<Eigen::Index>(i);
-    if (q.at[0] >= 0)
-      out.G.row(row) = tangent_.y_q.row(q.at[0]);
-    else
-      out.G.row(row) = tangent_.y_v.row(q.at[1]);
-    out.g1_y.row(row) = tangent_.y_q.row(q.at[1]);
-    out.g2_y.row(row) = tangent_.y_q.row(q.at[2]);
-    out.g2_v.row(row) = tangent_.y_v.row(q.at[2]);
-  }
+  for (size_t i = 0; i < servo_.size(); ++i)
+    follow_tangent(servo_[i], static_cast<Eigen::Index>(nl) + static_cast<Eigen::Index>(i), out);
   for (size_t i = 0; i < conditions_.size(); ++i) {
     const Condition& c = conditions_[i];
     const auto row = static_cast<Eigen::Index>(nl) + static_cast<Eigen::Index>(servo_.size() + i);
@@ -266,14 +373,12 @@ void ModelServo::evaluate_model(const ServoPoint& x, bool with_tangent, ServoVal
       const size_t count = std::min<size_t>(kDualLanes, c.quantities.size() - base);
       dual_variables_[0] = Dual(x.t);
       for (size_t k = 0; k < c.quantities.size(); ++k)
-        dual_variables_[k + 1] =
-            Dual(c.quantities[k] < 0 ? 0.0 : residual_.y[value_of(c.quantities[k])]);
+        dual_variables_[k + 1] = Dual(residual_.y[value_of(c.quantities[k])]);
       for (size_t l = 0; l < count; ++l)
         dual_variables_[base + l + 1].v[static_cast<Eigen::Index>(l)] = 1;
       const Dual e = c.expression.evaluate<Dual>({dual_variables_.data(), c.quantities.size() + 1});
       for (size_t l = 0; l < count; ++l) {
         const int index = c.quantities[base + l];
-        if (index < 0) continue;
         const Quantity& q = quantities_[static_cast<size_t>(index)];
         const double slope = e.v[static_cast<Eigen::Index>(l)];
         const int value = value_of(index);

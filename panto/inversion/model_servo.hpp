@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "panto/base/expression.hpp"
+#include "panto/base/taylor.hpp"
 #include "panto/inversion/ball_coordinates.hpp"
 #include "panto/model/model.hpp"
 #include "panto/numerics/dual.hpp"
@@ -13,7 +14,8 @@ namespace panto {
 
 // What shall follow what. Together outputs and conditions are as many as inputs.
 struct ServoChoice {
-  std::vector<std::string> outputs;  // names of outputs: of positions, speeds or accelerations
+  // Names of outputs, of positions, speeds or accelerations, or expressions of outputs that are positions and of parameters: "0.7*tip + 0.3*base".
+  std::vector<std::string> outputs;
   // Expressions of t, outputs and parameters that shall be zero: "ax - tan(tilt)*(az - g)".
   std::vector<std::string> conditions;
   std::vector<std::string> inputs;  // names of actuators; the others follow their own course
@@ -22,6 +24,17 @@ struct ServoChoice {
 
 // The tables [[servo]] of a model file, put together; empty where it has none. E0110 … E0115.
 Result<ServoChoice> servo_choice(const ModelSpec& file);
+
+// What follows a path, in outputs of the model: one of them, or an expression of several.
+struct ServoOutput {
+  std::vector<int> of;
+  Expression expression;  // variable i: output of[i]; empty: of[0] itself
+  Dim dim;
+  bool angle = false;
+  [[nodiscard]] double value(std::span<const double> values) const {
+    return expression.code().empty() ? values[0] : expression.evaluate<double>(values);
+  }
+};
 
 class ModelServo : public ServoSystem {
  public:
@@ -36,7 +49,7 @@ class ModelServo : public ServoSystem {
   [[nodiscard]] Workspace& workspace() { return *workspace_; }
   // Which inputs and outputs of the original model u and z are.
   [[nodiscard]] std::span<const int> inputs() const { return inputs_; }
-  [[nodiscard]] std::span<const int> outputs() const { return outputs_; }
+  [[nodiscard]] const std::vector<ServoOutput>& outputs() const { return outputs_; }
 
  private:
   // A quantity of motion among the outputs of model_: where its value and derivatives are.
@@ -48,8 +61,15 @@ class ModelServo : public ServoSystem {
     Expression expression;        // variable 0: t, then the quantities
     std::vector<int> quantities;  // in quantities_
   };
+  struct Row {  // that follows a path
+    int quantity = -1;
+    Expression expression;  // of quantities, on positions; empty: the quantity itself
+    std::vector<int> quantities;
+  };
   explicit ModelServo(const Model& model) : model_(model), balls_(model) {}
   int add_quantity(const Output& output);
+  void follow(const Row& row, Eigen::Index at, ServoValues& out) noexcept;
+  void follow_tangent(const Row& row, Eigen::Index at, ServoValues& out) noexcept;
   // In coordinates, speeds and accelerations of the model; without rows of ball joints.
   void evaluate_model(const ServoPoint& x, bool with_tangent, ServoValues& out) noexcept;
   [[nodiscard]] int value_of(int quantity) const noexcept {
@@ -61,14 +81,17 @@ class ModelServo : public ServoSystem {
   BallCoordinates balls_;
   std::unique_ptr<Workspace> workspace_;
   Eigen::VectorXd rest_;
-  std::vector<int> inputs_, outputs_;  // of the model
+  std::vector<int> inputs_;  // of the model
+  std::vector<ServoOutput> outputs_;
   std::vector<Quantity> quantities_;
-  std::vector<int> servo_;  // quantity of each output row
+  std::vector<Row> servo_;
   std::vector<Condition> conditions_;
   std::vector<double> u_, u_rate_, variables_;
   std::vector<Dual> dual_variables_;
   std::vector<double> q_, speeds_, accelerations_;  // with ball joints
   ServoValues of_model_;
+  std::vector<Taylor2<double>> course_;
+  std::vector<Taylor2<Dual>> dual_course_;
   Residual residual_;
   Tangent tangent_;
   Blocks motion_, linear_;

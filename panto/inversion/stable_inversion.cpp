@@ -6,6 +6,8 @@
 #include <cmath>
 #include <memory>
 
+#include "panto/inversion/optimal_motion.hpp"
+
 namespace panto {
 namespace {
 
@@ -213,6 +215,12 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                               "internal oscillations start from rest and do not decay",
                               out.modes.neutral.size(), std::abs(out.modes.neutral.front())));
 
+  if (options.method == StableMethod::kIndirect && out.modes.idle.cols() > 0) {
+    notes.error(1090, {},
+                "the adjoint equations need inputs that act on accelerations at once, here they "
+                "act by way of the mechanism; the direct method does without");
+    return notes;
+  }
   const auto forces = [](const Rest& rest) {
     Eigen::VectorXd mu(rest.lambda.size() + rest.u.size());
     mu << rest.lambda, rest.u;
@@ -281,11 +289,26 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   // interpolated forces need an even mesh.
   constexpr double kFalls = 3, kFine = 0.3;
   std::unique_ptr<Collocation> coarser;
+  Collocation::Report report;
+  const auto solve = [&](Collocation& problem) -> Result<Status> {
+    if (options.method == StableMethod::kBoundaryValue)
+      return problem.solve(options.iterations, options.newton_tolerance, report);
+    const Result<Eigen::MatrixXd> rest = quasi_static(system, slowed, problem.times(), *begin);
+    if (!rest.ok()) return rest.diagnostics();
+    // Without the curvature of the equations convergence is linear: more steps than Newton's.
+    constexpr int kSlower = 8;
+    return options.method == StableMethod::kDirect
+               ? nearest_to_rest(problem, rest->topRows(nv), kSlower * options.iterations,
+                                 options.newton_tolerance, report)
+               : nearest_by_adjoint(problem, rest->topRows(nv), kSlower * options.iterations,
+                                    options.newton_tolerance, report);
+  };
   for (;;) {
     auto problem =
         std::make_unique<Collocation>(system, slowed.targets(), mesh, first, last, guess);
-    Collocation::Report report;
-    const Status status = problem->solve(options.iterations, options.newton_tolerance, report);
+    const Result<Status> solved = solve(*problem);
+    if (!solved.ok()) return solved.diagnostics();
+    const Status status = *solved;
     out.iterations += report.iterations;
     ++out.meshes;
     if (options.progress && !options.progress(std::min(0.9, 0.15 * out.meshes))) {

@@ -12,7 +12,14 @@ enum class EndKind : std::uint8_t {
   kClamped,      // hold single positions and speeds at rest
 };
 
+enum class StableMethod : std::uint8_t {
+  kBoundaryValue,  // conditions at the ends
+  kDirect,  // none: of the motions over the horizon the one nearest to rest, by an interior point method (SRV-52)
+  kIndirect,  // the same by the adjoint equations (SRV-53)
+};
+
 struct StableOptions {
+  StableMethod method = StableMethod::kBoundaryValue;
   EndKind ends = EndKind::kEigenspaces;
   double
       before = -1,
@@ -48,7 +55,7 @@ struct StableInversion {
 };
 
 // Errors: E1021 (no rest at the beginning or end), E1032 (no inverse), E1071 (a zero at the origin: internal motion drifts), E1072 (options that cannot be: clamps,
-// horizon), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped).
+// horizon), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped), E1090 (indirect, where inputs do not act on accelerations at once).
 // Warnings: W1076 (zeros on the imaginary axis: oscillations that do not decay), W1077 (a horizon that is too short, and the one that would do), W1033.
 Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                                       const StableOptions& options);

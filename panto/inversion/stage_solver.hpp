@@ -77,6 +77,7 @@ class StageSolver {
   void floor_of(const Eigen::MatrixXd& matrix) noexcept;
   [[nodiscard]] bool jacobian() noexcept;
   [[nodiscard]] bool converged() const noexcept;
+  [[nodiscard]] bool stands_still() const noexcept;
   [[nodiscard]] bool solve_linear() noexcept;
 
   ServoSystem& system_;

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <vector>
 
 #include "panto/base/contract.hpp"
+#include "panto/numerics/ipopt_alone.hpp"
 
 namespace panto {
 
@@ -272,8 +272,7 @@ QuadraticOptimum minimise(const QuadraticProgram& p) {
   if ((p.low.array() > p.high.array()).any()) return none;
   const double size = std::max(
       {p.h.cwiseAbs().maxCoeff(), p.g.cwiseAbs().maxCoeff(), std::numeric_limits<double>::min()});
-  static std::mutex alone;
-  const std::lock_guard lock(alone);
+  const std::lock_guard lock(ipopt_alone());
   const Ipopt::SmartPtr<Ipopt::IpoptApplication> solver = IpoptApplicationFactory();
   const auto options = solver->Options();
   options->SetIntegerValue("print_level", 0);

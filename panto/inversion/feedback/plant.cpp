@@ -130,7 +130,7 @@ class ModelPlant final : public Plant {
       : balls_(model),
         workspace_(Workspace::create(model, params)),
         inputs_(servo.inputs().begin(), servo.inputs().end()),
-        outputs_(servo.outputs().begin(), servo.outputs().end()),
+        outputs_(servo.outputs()),
         u_(model.inputs.size()),
         u_rate_(u_),
         q_(static_cast<size_t>(model.nq)),
@@ -139,7 +139,10 @@ class ModelPlant final : public Plant {
         a_(v_),
         closed_q_(q_),
         closed_v_(v_),
-        lambda_(model.rows.size()) {}
+        lambda_(model.rows.size()) {
+    for (const ServoOutput& o : outputs_) read_.insert(read_.end(), o.of.begin(), o.of.end());
+    readings_.resize(read_.size());
+  }
   Status start(double t, View y, View v) override {
     t_ = t;
     std::copy(y.begin(), y.end(), q_.begin());
@@ -167,7 +170,12 @@ class ModelPlant final : public Plant {
   }
   [[nodiscard]] View y() const override { return q_; }
   [[nodiscard]] View v() const override { return rates_; }
-  Status outputs(View u, MutableView z) override { return read(outputs_, u, z); }
+  Status outputs(View u, MutableView z) override {
+    const Status s = read(read_, u, readings_);
+    for (size_t i = 0, k = 0; i < outputs_.size(); k += outputs_[i++].of.size())
+      z[i] = outputs_[i].value({readings_.data() + k, outputs_[i].of.size()});
+    return s;
+  }
   Status read(std::span<const int> outputs, View u, MutableView out) override {
     inputs_at(t_, u, u, 0, 1);
     closed_q_ = q_;
@@ -213,10 +221,11 @@ class ModelPlant final : public Plant {
 
   BallCoordinates balls_;
   std::unique_ptr<Workspace> workspace_;
-  std::vector<int> inputs_, outputs_;  // of the model
+  std::vector<int> inputs_, read_;  // of the model; read_: what outputs_ are made of
+  std::vector<ServoOutput> outputs_;
   double t_ = 0;
   bool worn_ = false;
-  std::vector<double> u_, u_rate_, q_, v_, rates_, a_, closed_q_, closed_v_, lambda_;
+  std::vector<double> readings_, u_, u_rate_, q_, v_, rates_, a_, closed_q_, closed_v_, lambda_;
 };
 
 }  // namespace

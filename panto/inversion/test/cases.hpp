@@ -11,6 +11,7 @@
 #include "panto/inversion/function_servo.hpp"
 #include "panto/inversion/inverse_model.hpp"
 #include "panto/inversion/linear_servo.hpp"
+#include "panto/inversion/stable_inversion.hpp"
 
 namespace panto::inversion_test {
 
@@ -285,6 +286,46 @@ inline InverseOptions euler(double dt, Formulation formulation) {
   o.formulation = formulation;
   o.start_up = StartUp::kRest;
   return o;
+}
+
+// Planar manipulator with a passive joint, Section 6.3: Two bars of 0.5 m and 0.05 kg, spring and damper in the second joint, torque on the first (2.90)–(2.96), Table 6.1.
+struct PassiveArm {
+  static constexpr int kCoordinates = 2, kConstraints = 0, kInputs = 1;
+  static constexpr double kLength = 0.5, kMass = 0.05, kStiffness = 0.5;
+  static constexpr double kInertia = kMass * kLength * kLength / 12;
+  double damping = 2.5e-5;
+  template <class T>
+  void dynamics(double, const T* y, const T* v, const T* w, const T*, const T* u, T* r) const {
+    using std::cos;
+    using std::sin;
+    const double a = kMass * kLength * kLength / 4, l2 = kLength * kLength;
+    const T a3 = l2 * kMass * cos(y[1]) / 2.0;
+    const T k = 0.5 * l2 * kMass * sin(y[1]);
+    const T m12 = a + a3 + kInertia;
+    r[0] = (2 * a + 2.0 * a3 + l2 * kMass + 2 * kInertia) * w[0] + m12 * w[1] -
+           k * v[1] * (2.0 * v[0] + v[1]) - u[0];
+    r[1] =
+        m12 * w[0] + (a + kInertia) * w[1] + k * v[0] * v[0] + kStiffness * y[1] + damping * v[1];
+  }
+  template <class T>
+  void outputs(const T&, const T* y, T* z) const {
+    z[0] = y[0] + T(0.5) * y[1];
+  }
+  static void guess(double* y) { y[0] = y[1] = 0; }
+};
+
+inline Path arm_swing() { return *Path::line({0}, {std::numbers::pi / 6}, 0, 1, 4); }
+
+// Of the first input, at the common instants of two meshes.
+inline double largest_difference(const StableInversion& a, const StableInversion& b) {
+  double worst = 0;
+  size_t k = 0;
+  for (size_t i = 0; i < a.t.size(); i += 2) {
+    while (k < b.t.size() && b.t[k] < a.t[i] - 1e-9) ++k;
+    if (k == b.t.size() || std::abs(b.t[k] - a.t[i]) > 1e-9) continue;
+    worst = std::max(worst, std::abs(a.u[0][i] - b.u[0][k]));
+  }
+  return worst;
 }
 
 }  // namespace panto::inversion_test

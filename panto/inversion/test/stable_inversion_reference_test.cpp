@@ -7,46 +7,10 @@
 namespace panto {
 namespace {
 
-constexpr double kDegree = std::numbers::pi / 180;
+using Arm = inversion_test::PassiveArm;
+using inversion_test::largest_difference;
 
-// Two bars of 0.5 m and 0.05 kg, spring and damper in the second joint, torque on the first (2.90)–(2.96), Table 6.1.
-struct Arm {
-  static constexpr int kCoordinates = 2, kConstraints = 0, kInputs = 1;
-  static constexpr double kLength = 0.5, kMass = 0.05, kStiffness = 0.5;
-  static constexpr double kInertia = kMass * kLength * kLength / 12;
-  double damping = 2.5e-5;
-  template <class T>
-  void dynamics(double, const T* y, const T* v, const T* w, const T*, const T* u, T* r) const {
-    using std::cos;
-    using std::sin;
-    const double a = kMass * kLength * kLength / 4, l2 = kLength * kLength;
-    const T a3 = l2 * kMass * cos(y[1]) / 2.0;
-    const T k = 0.5 * l2 * kMass * sin(y[1]);
-    const T m12 = a + a3 + kInertia;
-    r[0] = (2 * a + 2.0 * a3 + l2 * kMass + 2 * kInertia) * w[0] + m12 * w[1] -
-           k * v[1] * (2.0 * v[0] + v[1]) - u[0];
-    r[1] =
-        m12 * w[0] + (a + kInertia) * w[1] + k * v[0] * v[0] + kStiffness * y[1] + damping * v[1];
-  }
-  template <class T>
-  void outputs(const T&, const T* y, T* z) const {
-    z[0] = y[0] + T(0.5) * y[1];
-  }
-  static void guess(double* y) { y[0] = y[1] = 0; }
-};
-
-Path swing() { return *Path::line({0}, {30 * kDegree}, 0, 1, 4); }
-
-double largest_difference(const StableInversion& a, const StableInversion& b) {
-  double worst = 0;
-  size_t k = 0;
-  for (size_t i = 0; i < a.t.size(); i += 2) {
-    while (k < b.t.size() && b.t[k] < a.t[i] - 1e-9) ++k;
-    if (k == b.t.size() || std::abs(b.t[k] - a.t[i]) > 1e-9) continue;
-    worst = std::max(worst, std::abs(a.u[0][i] - b.u[0][k]));
-  }
-  return worst;
-}
+Path swing() { return inversion_test::arm_swing(); }
 
 TEST(StableInversionReference, ThePassiveJointHasOneGrowingAndOneDecayingMode) {
   FunctionServo<Arm> arm;

@@ -1,0 +1,18 @@
+// Stable inversion without conditions at the ends: of all motions that obey the inverse equations over the horizon the one that stays nearest to rest (SRV-51 … SRV-54).
+#pragma once
+
+#include "panto/inversion/collocation.hpp"
+
+namespace panto {
+
+// Minimises ½∫|y - rest|² dt. rest: positions at times() of the problem, by column. Accelerations, λ and u of the problem's own conditions at the ends are kept, conditions
+// on positions and speeds are not looked at.
+// Direct: the discretised integral under the discretised equations, by an interior point method (SRV-52).
+[[nodiscard]] Status nearest_to_rest(Collocation& problem, const Eigen::MatrixXd& rest,
+                                     int iterations, double tolerance, Collocation::Report& report);
+// Indirect: the motion and its adjoint as one boundary value problem (SRV-53, SRV-54). kSingular where inputs do not act on their rows at once.
+[[nodiscard]] Status nearest_by_adjoint(Collocation& problem, const Eigen::MatrixXd& rest,
+                                        int iterations, double tolerance,
+                                        Collocation::Report& report);
+
+}  // namespace panto

@@ -1,0 +1,141 @@
+#include "panto/numerics/equality_program.hpp"
+
+#include <IpIpoptApplication.hpp>
+#include <IpSolveStatistics.hpp>
+#include <IpTNLP.hpp>
+#include <algorithm>
+
+#include "panto/base/contract.hpp"
+#include "panto/numerics/ipopt_alone.hpp"
+
+namespace panto {
+namespace {
+
+using Ipopt::Index;
+using Ipopt::Number;
+
+class Program : public Ipopt::TNLP {
+ public:
+  explicit Program(const EqualityProgram& p) : p_(p) {
+    good_ = p_.equations(p_.start, c_, &derivatives_);
+    for (const SparseEntry& e : p_.hessian)
+      PANTO_EXPECT(e.row >= e.column, "the lower triangle of H");
+  }
+  Eigen::VectorXd x;
+  [[nodiscard]] bool good() const { return good_; }
+
+  bool get_nlp_info(Index& n, Index& m, Index& jacobian, Index& hessian,
+                    IndexStyleEnum& style) override {
+    n = static_cast<Index>(p_.start.size());
+    m = static_cast<Index>(c_.size());
+    jacobian = static_cast<Index>(derivatives_.size());
+    hessian = static_cast<Index>(p_.hessian.size());
+    style = C_STYLE;
+    return true;
+  }
+  bool get_bounds_info(Index n, Number* low, Number* high, Index m, Number* row_low,
+                       Number* row_high) override {
+    constexpr double kNone = 2e19;  // IPOPT's infinity
+    std::fill(low, low + n, -kNone);
+    std::fill(high, high + n, kNone);
+    std::fill(row_low, row_low + m, 0.0);
+    std::fill(row_high, row_high + m, 0.0);
+    return true;
+  }
+  bool get_starting_point(Index n, bool, Number* to, bool, Number*, Number*, Index, bool,
+                          Number*) override {
+    std::copy_n(p_.start.data(), n, to);
+    return true;
+  }
+  bool eval_f(Index n, const Number* at, bool, Number& value) override {
+    const Eigen::Map<const Eigen::VectorXd> y(at, n);
+    value = 0.5 * y.dot(times(y)) - p_.g.dot(y);
+    return true;
+  }
+  bool eval_grad_f(Index n, const Number* at, bool, Number* gradient) override {
+    const Eigen::Map<const Eigen::VectorXd> y(at, n);
+    Eigen::Map<Eigen::VectorXd>(gradient, n) = times(y) - p_.g;
+    return true;
+  }
+  bool eval_g(Index n, const Number* at, bool, Index m, Number* rows) override {
+    const bool finite = p_.equations(Eigen::Map<const Eigen::VectorXd>(at, n), c_, nullptr);
+    std::copy_n(c_.data(), m, rows);
+    return finite;
+  }
+  bool eval_jac_g(Index n, const Number* at, bool, Index, Index count, Index* row, Index* column,
+                  Number* values) override {
+    if (values == nullptr) {
+      for (Index k = 0; k < count; ++k) {
+        row[k] = derivatives_[static_cast<size_t>(k)].row;
+        column[k] = derivatives_[static_cast<size_t>(k)].column;
+      }
+      return true;
+    }
+    const bool finite = p_.equations(Eigen::Map<const Eigen::VectorXd>(at, n), c_, &derivatives_);
+    PANTO_EXPECT(static_cast<Index>(derivatives_.size()) == count, "derivatives in fixed places");
+    for (Index k = 0; k < count; ++k) values[k] = derivatives_[static_cast<size_t>(k)].value;
+    return finite;
+  }
+  bool eval_h(Index, const Number*, bool, Number factor, Index, const Number*, bool, Index,
+              Index* row, Index* column, Number* values) override {
+    for (size_t k = 0; k < p_.hessian.size(); ++k) {
+      if (values == nullptr) {
+        row[k] = p_.hessian[k].row;
+        column[k] = p_.hessian[k].column;
+      } else {
+        values[k] = factor * p_.hessian[k].value;
+      }
+    }
+    return true;
+  }
+  void finalize_solution(Ipopt::SolverReturn, Index n, const Number* at, const Number*,
+                         const Number*, Index, const Number*, const Number*, Number,
+                         const Ipopt::IpoptData*, Ipopt::IpoptCalculatedQuantities*) override {
+    x = Eigen::Map<const Eigen::VectorXd>(at, n);
+  }
+
+ private:
+  [[nodiscard]] Eigen::VectorXd times(const Eigen::VectorXd& y) const {
+    Eigen::VectorXd out = Eigen::VectorXd::Zero(y.size());
+    for (const SparseEntry& e : p_.hessian) {
+      out[e.row] += e.value * y[e.column];
+      if (e.row != e.column) out[e.column] += e.value * y[e.row];
+    }
+    return out;
+  }
+
+  const EqualityProgram& p_;
+  Eigen::VectorXd c_;
+  std::vector<SparseEntry> derivatives_;
+  bool good_ = false;
+};
+
+}  // namespace
+
+EqualityOptimum minimise(const EqualityProgram& p, int iterations, double tolerance) {
+  PANTO_EXPECT(p.start.size() > 0 && p.g.size() == p.start.size(),
+               "g and the start belong together");
+  EqualityOptimum out;
+  const Ipopt::SmartPtr<Program> program = new Program(p);
+  if (!program->good()) return out;
+  const std::lock_guard lock(ipopt_alone());
+  const Ipopt::SmartPtr<Ipopt::IpoptApplication> solver = IpoptApplicationFactory();
+  const auto options = solver->Options();
+  options->SetIntegerValue("print_level", 0);
+  options->SetStringValue("sb", "yes");
+  options->SetStringValue("hessian_constant", "yes");
+  options->SetStringValue("nlp_scaling_method", "none");
+  options->SetNumericValue("tol", tolerance);
+  options->SetNumericValue("constr_viol_tol", tolerance);
+  options->SetNumericValue("dual_inf_tol", tolerance);
+  options->SetIntegerValue("acceptable_iter", 0);
+  options->SetIntegerValue("max_iter", iterations);
+  if (solver->Initialize("") != Ipopt::Solve_Succeeded) return out;
+  const Ipopt::ApplicationReturnStatus status = solver->OptimizeTNLP(program);
+  out.solved = status == Ipopt::Solve_Succeeded && program->x.allFinite();
+  out.iterations = IsValid(solver->Statistics()) ? solver->Statistics()->IterationCount() : 0;
+  if (program->x.size() > 0) out.x = program->x;
+  return out;
+}
+
+}  // namespace panto

@@ -1,0 +1,138 @@
+// Output redefinition of flexible arms (Drücker, 2022, Section 6.5; criteria A17 to A19 and A21 of its recomputation).
+#include <gtest/gtest.h>
+
+#include "panto/inversion/invert.hpp"
+#include "tests/inversion/flexible_arms.hpp"
+
+namespace panto {
+namespace {
+
+using namespace inversion_test;
+constexpr double kDegree = std::numbers::pi / 180;
+
+InvertOptions bdf2(double dt, double until) {
+  InvertOptions options;
+  options.inverse.order = 2;
+  options.inverse.dt = dt;
+  options.until = until;
+  options.verify = false;
+  return options;
+}
+
+// Second order: the limits of the recomputation, between 0.76 and 0.77 with one and four elements, 0.75 and 0.76 with ten.
+TEST(RedefineReference, TheLimitOfTheOneLinkArm) {
+  const struct {
+    int elements;
+    double low, high;
+  } cases[] = {{1, 0.76, 0.77}, {4, 0.76, 0.77}, {10, 0.75, 0.76}};
+  for (const auto& c : cases) {
+    const Model arm = *flexible_arm(c.elements);
+    const auto found = redefine_output(arm, nominal(arm), tip_direction(), driven_section(-1));
+    ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+    EXPECT_GT(found->limit, c.low) << c.elements;
+    EXPECT_LT(found->limit, c.high) << c.elements;
+    EXPECT_NEAR(found->weight, 0.99 * found->limit, 1e-12);
+    EXPECT_EQ(found->along.size(), 21U);
+    EXPECT_LE(found->used.worst, 1e-3);
+    EXPECT_GT(found->along.back().worst, 0.1);
+  }
+}
+
+// 5.8e-3 rad² with rigid links, 7.7e-5 with 0.75; what is left after the move with 0.2: 5.3°.
+TEST(RedefineReference, TheErrorsOfTheOneLinkArm) {
+  const Model arm = *flexible_arm(10);
+  const auto at = [&](double weight) {
+    auto found = invert_redefined(arm, nominal(arm), tip_direction(), driven_section(weight),
+                                  one_link_swing(), bdf2(0.01, 2));
+    if (!found.ok()) throw std::runtime_error(found.diagnostics().text());
+    return found->redefined->truth.front();
+  };
+  EXPECT_NEAR(at(0).mean_square, 5.8e-3, 0.05 * 5.8e-3);
+  EXPECT_LT(at(0.75).mean_square, 1e-4);
+  const double left = at(0.2).residual / kDegree;
+  EXPECT_GT(left, 5);
+  EXPECT_LT(left, 5.5);
+}
+
+// The axial zeros leave the imaginary axis at 0.5, those of bending at 0.75 to 0.76.
+TEST(RedefineReference, TheTwoLinkArmHasALimitPerDirection) {
+  const Model arm = *flexible_two_link(10);
+  Redefinition how = straight_links(-1);
+  how.along = "section_angle";
+  const auto found = redefine_output(arm, nominal(arm), tip_position(), how);
+  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+  EXPECT_NEAR(found->together, 0.5, 0.01);
+  EXPECT_NEAR(found->limit, 0.755, 0.01);
+  EXPECT_NEAR(found->axial, 0.99 * found->together, 1e-12);
+}
+
+// 2.0e-3 and 2.2e-5 m² with 0 and 0.75, BDF2, 10 ms; with 5 ms the axial zeros at 202 ± 361i 1/s grow, and are named.
+TEST(RedefineReference, TheTwoLinkArmBeyondItsLimit) {
+  const Model arm = *flexible_two_link(10);
+  const auto sum = [&](double weight) {
+    auto found = invert_redefined(arm, nominal(arm), tip_position(), straight_links(weight),
+                                  two_link_circle(), bdf2(0.01, 3));
+    if (!found.ok()) throw std::runtime_error(found.diagnostics().text());
+    if (weight > 0.5) {
+      EXPECT_EQ(found.diagnostics().items().front().id, 1089);
+    }
+    return found->redefined->truth[0].mean_square + found->redefined->truth[1].mean_square;
+  };
+  const double rigid = sum(0), mixed = sum(0.75);
+  EXPECT_NEAR(rigid, 2.0e-3, 0.05e-3);
+  EXPECT_NEAR(mixed, 2.2e-5, 0.05e-5);
+  EXPECT_LT(mixed, rigid / 50);
+  const auto finer = invert_redefined(arm, nominal(arm), tip_position(), straight_links(0.75),
+                                      two_link_circle(), bdf2(0.005, 3));
+  ASSERT_FALSE(finer.ok());
+  EXPECT_EQ(finer.diagnostics().items().front().id, 1088);
+  EXPECT_NE(finer.diagnostics().text().find("202.4 ± 360.8i"), std::string::npos)
+      << finer.diagnostics().text();
+}
+
+// BDF2 on ẋ = s x: (3/2 - s dt) ζ² - 2 ζ + 1/2 = 0; Radau damps the imaginary axis, BDF4 does not.
+TEST(RedefineReference, GrowthPerStepIsThatOfTheMethod) {
+  InverseOptions options;
+  options.order = 1;
+  options.dt = 0.1;
+  EXPECT_NEAR(growth_per_step(options, {-3, 4}), 1 / std::abs(std::complex<double>(1.3, -0.4)),
+              1e-12);
+  options.order = 2;
+  const std::complex<double> a = 1.5 - std::complex<double>(2, 3.6) * 0.5,
+                             root = std::sqrt(4. - 2. * a);
+  options.dt = 0.5;
+  EXPECT_NEAR(growth_per_step(options, {2, 3.6}),
+              std::max(std::abs((2. + root) / (2. * a)), std::abs((2. - root) / (2. * a))), 1e-12);
+  options.dt = 1;
+  options.order = 4;
+  EXPECT_GT(growth_per_step(options, {0, 1.0}), 1);
+  options.scheme = InverseScheme::kRadau5;
+  EXPECT_LT(growth_per_step(options, {0, 1.0}), 1);
+  EXPECT_NEAR(growth_per_step(options, {-0.1, 0}), std::exp(-0.1), 1e-8);
+}
+
+TEST(RedefineReference, SaysWhatCannotBe) {
+  const Model arm = *flexible_arm(2);
+  const auto id = [&](const Redefinition& how) {
+    const auto found = redefine_output(arm, nominal(arm), tip_direction(), how);
+    return found.ok() ? 0 : found.diagnostics().items().front().id;
+  };
+  Redefinition how = driven_section(-1);
+  how.rigid = {};
+  EXPECT_EQ(id(how), 1086);
+  EXPECT_EQ(id(driven_section(1.5)), 1086);
+  how = driven_section(-1);
+  how.along = "theta";
+  EXPECT_EQ(id(how), 1086);
+  how = driven_section(-1);
+  how.axial = 0.5;
+  EXPECT_EQ(id(how), 1086);
+  how = driven_section(-1);
+  how.rigid = {"tip_angle"};
+  EXPECT_EQ(id(how), 1087);
+  how.rigid = {"thetta"};
+  EXPECT_EQ(id(how), 1006);
+}
+
+}  // namespace
+}  // namespace panto
