@@ -1,13 +1,12 @@
 // Poses for identification, identification from measured modes.
 #include <algorithm>
-#include <functional>
 #include <tuple>
 
 #include "panto/identification/identify.hpp"
 #include "panto/identification/poses.hpp"
 #include "panto/io/study.hpp"
 #include "panto/io/toml.hpp"
-#include "python/bindings.hpp"
+#include "python/studies.hpp"
 
 namespace panto::python {
 namespace {
@@ -84,35 +83,13 @@ py::tuple find_poses(const CompiledModel& m, std::vector<std::string> parameters
   options.together = together;
   options.seed = seed;
   options.threads = threads;
-  Watch watch(std::move(progress));
-  options.progress = std::ref(watch);
-  std::optional<Result<PoseStudy>> result;
-  {
-    const py::gil_scoped_release release;
-    result = panto::poses(*m.model, m.params, options);
-  }
-  watch.rethrow();
-  const py::list notes = to_python(result->diagnostics());
-  PoseStudy study = value_of(std::move(*result));
+  auto [study, notes] = found_by(
+      [&](const std::function<bool(double)>& watch) {
+        options.progress = watch;
+        return panto::poses(*m.model, m.params, options);
+      },
+      std::move(progress));
   return py::make_tuple(to_dict(study), notes);
-}
-
-std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<Override>& overrides) {
-  std::vector<std::pair<std::string, std::string>> out;
-  out.reserve(overrides.size());
-  for (const Override& o : overrides) out.emplace_back(o.name, o.value);
-  return out;
-}
-
-// The study's model: its description, what the study sets, compiled with that.
-py::tuple study_model(const ModelSpec& description) {
-  Result<LoadedStudy> result = load_identify_study(description);
-  CompiledModel compiled;
-  compiled.warnings = result.diagnostics();
-  LoadedStudy loaded = value_of(std::move(result));
-  compiled.params = nominal(loaded.model);
-  compiled.model = std::make_shared<const Model>(std::move(loaded.model));
-  return py::make_tuple(std::move(loaded.spec), pairs_of(loaded.study.set), std::move(compiled));
 }
 
 template <class Rows, class RowOf>
@@ -169,15 +146,11 @@ py::tuple run_identification(const ModelSpec& description, const CompiledModel& 
   study.starts = starts.value_or(study.starts);
   study.seed = seed.value_or(study.seed);
   study.threads = threads.value_or(study.threads);
-  Watch watch(std::move(progress));
-  std::optional<Result<Identification>> result;
-  {
-    const py::gil_scoped_release release;
-    result = identify(*m.model, m.params, study, std::ref(watch));
-  }
-  watch.rethrow();
-  const py::list notes = to_python(result->diagnostics());
-  Identification found = value_of(std::move(*result));
+  auto [found, notes] = found_by(
+      [&](const std::function<bool(double)>& watch) {
+        return identify(*m.model, m.params, study, watch);
+      },
+      std::move(progress));
   return py::make_tuple(to_dict(found), notes);
 }
 
@@ -191,7 +164,10 @@ void bind_identification(py::module_& module) {
   module.def(
       "read_study", [](const std::string& path) { return value_of(read_model_file(path)); },
       arg("path"));
-  module.def("study_model", &study_model, arg("study"));
+  module.def(
+      "study_model",
+      [](const ModelSpec& study) { return model_of_study(load_identify_study(study)); },
+      arg("study"));
   module.def(
       "study_settings",
       [](const ModelSpec& study) { return pairs_of(value_of(identify_study(study)).set); },

@@ -1,11 +1,9 @@
 // Modal tests: frequency responses of files and of the virtual rig, and the modes they hold.
-#include <functional>
-
 #include "panto/io/frequency_data.hpp"
 #include "panto/io/modal_test.hpp"
 #include "panto/updating/ema.hpp"
 #include "panto/updating/impact.hpp"
-#include "python/bindings.hpp"
+#include "python/long_call.hpp"
 
 namespace panto::python {
 namespace {
@@ -92,16 +90,12 @@ py::tuple run_ema(const FrequencyData& data, const std::optional<std::pair<doubl
   o.references = references;
   o.select_hz = select;
   o.refine = refine;
-  Watch watch(std::move(progress));
-  o.progress = std::ref(watch);
-  std::optional<Result<Ema>> result;
-  {
-    const py::gil_scoped_release release;
-    result = ema(data, o);
-  }
-  watch.rethrow();
-  const py::list notes = to_python(result->diagnostics());
-  const Ema found = value_of(std::move(*result));
+  const auto [found, notes] = found_by(
+      [&](const std::function<bool(double)>& watch) {
+        o.progress = watch;
+        return ema(data, o);
+      },
+      std::move(progress));
   py::list modes, diagram;
   for (const EmaMode& m : found.modes)
     modes.append(py::make_tuple(m.frequency_hz, m.damping, m.frequency_sigma, m.damping_sigma,
@@ -128,22 +122,18 @@ py::tuple run_impact(const CompiledModel& m, const std::vector<std::pair<std::st
   if (where != "equilibrium" && where != "here")
     throw py::value_error("where: expected \"equilibrium\" or \"here\", got \"" + where + "\"");
   ImpactOptions o = given;
-  Watch watch(std::move(progress));
-  o.progress = std::ref(watch);
-  std::optional<Result<ImpactTest>> result;
-  {
-    const py::gil_scoped_release release;
-    std::vector<PoseValue> pose;
-    pose.reserve(at.size());
-    for (const auto& [name, value] : at) pose.push_back({name, value});
-    const Operation operation = where == "here" ? Operation::kHere : Operation::kEquilibrium;
-    result = pose.empty()
-                 ? impact_test(*m.model, m.params, operation, o)
-                 : impact_test(value_of(with_pose(*m.model, pose)), m.params, operation, o);
-  }
-  watch.rethrow();
-  const py::list notes = to_python(result->diagnostics());
-  const ImpactTest test = value_of(std::move(*result));
+  const auto [test, notes] = found_by(
+      [&](const std::function<bool(double)>& watch) {
+        o.progress = watch;
+        std::vector<PoseValue> pose;
+        pose.reserve(at.size());
+        for (const auto& [name, value] : at) pose.push_back({name, value});
+        const Operation operation = where == "here" ? Operation::kHere : Operation::kEquilibrium;
+        return pose.empty()
+                   ? impact_test(*m.model, m.params, operation, o)
+                   : impact_test(value_of(with_pose(*m.model, pose)), m.params, operation, o);
+      },
+      std::move(progress));
   py::dict d;
   d["exact"] = test.exact;
   d["modes"] = to_list(test.modes);

@@ -1,30 +1,10 @@
 // Model updating from modal tests.
-#include <functional>
-
 #include "panto/io/update_study.hpp"
 #include "panto/updating/update.hpp"
-#include "python/bindings.hpp"
+#include "python/studies.hpp"
 
 namespace panto::python {
 namespace {
-
-std::vector<std::pair<std::string, std::string>> pairs_of(const std::vector<Override>& overrides) {
-  std::vector<std::pair<std::string, std::string>> out;
-  out.reserve(overrides.size());
-  for (const Override& o : overrides) out.emplace_back(o.name, o.value);
-  return out;
-}
-
-// The study's model: its description, what the study sets, compiled with that.
-py::tuple study_model(const ModelSpec& description) {
-  Result<LoadedUpdateStudy> result = load_update_study(description);
-  CompiledModel compiled;
-  compiled.warnings = result.diagnostics();
-  LoadedUpdateStudy loaded = value_of(std::move(result));
-  compiled.params = nominal(loaded.model);
-  compiled.model = std::make_shared<const Model>(std::move(loaded.model));
-  return py::make_tuple(std::move(loaded.spec), pairs_of(loaded.study.set), std::move(compiled));
-}
 
 py::dict to_dict(const Model& model, const Updating& found) {
   py::dict d;
@@ -55,12 +35,12 @@ py::dict to_dict(const Model& model, const Updating& found) {
   d["damping"] = found.has_damping
                      ? py::object(py::make_tuple(found.damping.alpha, found.damping.beta))
                      : py::object(py::none());
-  d["draws"] =
-      found.draws.draws > 0
-          ? py::object(py::make_tuple(found.draws.draws, found.draws.failed,
-                                      found.draws.all_improved, found.draws.within_bounds,
-                                      found.draws.mean_error_before, found.draws.mean_error_after))
-          : py::object(py::none());
+  d["draws"] = found.draws.draws > 0
+                   ? py::object(py::make_tuple(
+                         found.draws.draws, found.draws.failed, found.draws.all_improved,
+                         found.draws.all_nearer, found.draws.within_bounds,
+                         found.draws.mean_error_before, found.draws.mean_error_after))
+                   : py::object(py::none());
   // Every value that changed, Rayleigh damping included.
   py::dict values;
   for (size_t i = 0; i < model.parameters.size(); ++i) {
@@ -89,15 +69,11 @@ py::tuple run_updating(const ModelSpec& description, const CompiledModel& m,
   study.as_printed = as_printed.value_or(study.as_printed);
   study.cross_validate = cross_validate.value_or(study.cross_validate);
   study.threads = threads.value_or(study.threads);
-  Watch watch(std::move(progress));
-  std::optional<Result<Updating>> result;
-  {
-    const py::gil_scoped_release release;
-    result = update(*m.model, m.params, study, std::ref(watch));
-  }
-  watch.rethrow();
-  const py::list notes = to_python(result->diagnostics());
-  const Updating found = value_of(std::move(*result));
+  const auto [found, notes] = found_by(
+      [&](const std::function<bool(double)>& watch) {
+        return update(*m.model, m.params, study, watch);
+      },
+      std::move(progress));
   return py::make_tuple(to_dict(*m.model, found), notes);
 }
 
@@ -105,7 +81,10 @@ py::tuple run_updating(const ModelSpec& description, const CompiledModel& m,
 
 void bind_updating(py::module_& module) {
   using py::arg;
-  module.def("update_study_model", &study_model, arg("study"));
+  module.def(
+      "update_study_model",
+      [](const ModelSpec& study) { return model_of_study(load_update_study(study)); },
+      arg("study"));
   module.def(
       "update_study_settings",
       [](const ModelSpec& study) { return pairs_of(value_of(update_study(study)).set); },

@@ -5,23 +5,17 @@
 #include <memory>
 
 #include "apps/cli/json.hpp"
-#include "apps/cli/progress.hpp"
-#include "apps/cli/report.hpp"
-#include "apps/cli/verbs.hpp"
-#include "panto/io/atomic_file.hpp"
+#include "apps/cli/study.hpp"
 #include "panto/io/study.hpp"
-#include "panto/model/copy_back.hpp"
 #include "panto/scene/identification_report.hpp"
 
 namespace panto::cli {
 namespace {
 
-struct Arguments {
-  std::string study, method, model, view;
-  int starts = 0, threads = 0;
+struct Arguments : StudyArguments {
+  int starts = 0;
   CLI::Option* seed_given = nullptr;
   std::uint64_t seed = 1;
-  bool json = false;
 };
 
 std::string json_of(const Identification& r) {
@@ -134,42 +128,21 @@ std::string table_of(const Model& model, const Identification& r) {
 
 int identify_verb(const Arguments& a) {
   Result<LoadedStudy> loaded = load_identify_study(a.study);
-  if (!loaded.ok()) return fail(loaded.diagnostics(), a.json);
-  IdentifyStudy& study = loaded->study;
-  if (!a.method.empty())
-    study.method = a.method == "interior_point" ? IdentifyMethod::kInteriorPoint
-                                                : IdentifyMethod::kLeastSquares;
-  if (a.starts > 0) study.starts = a.starts;
-  if (a.threads > 0) study.threads = a.threads;
-  if (a.seed_given->count() > 0) study.seed = a.seed;
-  const Interrupt interrupt;
-  Progress progress("identify " + loaded->model.name);
-  const Result<Identification> found =
-      identify(loaded->model, nominal(loaded->model), study, [&](double fraction) {
-        progress.show(fraction);
-        return !Interrupt::requested();
-      });
-  progress.wipe();
-  Diagnostics notes = loaded.diagnostics();
-  notes.append(found.diagnostics());
-  if (!found.ok()) return fail(notes, a.json);
-  if (!a.model.empty())
-    notes.append(
-        write_text_atomically(a.model, copy_back(loaded->spec, loaded->model, found->params)));
-  if (!a.view.empty()) {
-    scene::Report report = scene::report_of_identification(loaded->model, *found);
-    scene::add_notes(notes, report);
-    notes.append(write_page(report, a.view));
+  if (loaded.ok()) {
+    IdentifyStudy& study = loaded->study;
+    if (!a.method.empty())
+      study.method = a.method == "interior_point" ? IdentifyMethod::kInteriorPoint
+                                                  : IdentifyMethod::kLeastSquares;
+    if (a.starts > 0) study.starts = a.starts;
+    if (a.threads > 0) study.threads = a.threads;
+    if (a.seed_given->count() > 0) study.seed = a.seed;
   }
-  if (!notes.ok()) return fail(notes, a.json);
-  if (!a.model.empty()) note("wrote " + a.model);
-  print(notes);
-  if (a.json) {
-    out(json_of(*found));
-  } else {
-    summary(table_of(loaded->model, *found));
-  }
-  return found->complete ? kOk : kInterrupted;
+  return run_study(
+      "identify", a, loaded,
+      [](const LoadedStudy& l, const std::function<bool(double)>& progress) {
+        return identify(l.model, nominal(l.model), l.study, progress);
+      },
+      scene::report_of_identification, table_of, json_of);
 }
 
 }  // namespace
@@ -179,23 +152,16 @@ void add_identify(CLI::App& app, int& exit_code) {
   CLI::App* verb =
       app.add_subcommand("identify", "Parameters from natural frequencies measured in some poses");
   verb->group("Vibration");
-  verb->add_option("STUDY", a->study, "Study file: model, unknown parameters, measured poses")
-      ->required()
-      ->type_name(".toml");
-  verb->add_option("--method", a->method, "least_squares (Ceres) or interior_point (IPOPT)")
-      ->type_name("name")
-      ->check(CLI::IsMember({"least_squares", "interior_point"}));
+  add_study_arguments(*verb, *a, "model, unknown parameters, measured poses",
+                      {"least_squares", "interior_point"},
+                      "least_squares (Ceres) or interior_point (IPOPT)");
   verb->add_option("--starts", a->starts, "Starts of the search for all solutions (100)")
       ->type_name("n")
       ->check(CLI::PositiveNumber);
   a->seed_given = verb->add_option("--seed", a->seed, "Of the random numbers")->type_name("n");
-  verb->add_option("--threads", a->threads, "Cores to use (all)")
-      ->type_name("n")
-      ->check(CLI::PositiveNumber);
   verb->add_option("-o,--out", a->model, "Write the model with the identified parameters")
       ->type_name("model.toml");
-  verb->add_option("--view", a->view, "Write the report page")->type_name("identify.html");
-  verb->add_flag("--json", a->json, "Result as JSON on standard output");
+  add_study_results(*verb, *a);
   verb->footer(
       "Examples:\n"
       "  panto identify study.toml -o identified.toml\n"

@@ -6,23 +6,17 @@
 #include <memory>
 
 #include "apps/cli/json.hpp"
-#include "apps/cli/progress.hpp"
-#include "apps/cli/report.hpp"
-#include "apps/cli/verbs.hpp"
-#include "panto/io/atomic_file.hpp"
+#include "apps/cli/study.hpp"
 #include "panto/io/update_study.hpp"
-#include "panto/model/copy_back.hpp"
 #include "panto/scene/updating_report.hpp"
 
 namespace panto::cli {
 namespace {
 
-struct Arguments {
-  std::string study, method, model, view;
+struct Arguments : StudyArguments {
   CLI::Option* lambda_given = nullptr;
   double lambda = 0;
-  int threads = 0;
-  bool as_printed = false, cross_validate = false, dry = false, json = false;
+  bool as_printed = false, cross_validate = false, dry = false;
 };
 
 std::string json_of(const Updating& r) {
@@ -94,6 +88,7 @@ std::string json_of(const Updating& r) {
         .member("draws", r.draws.draws)
         .member("failed", r.draws.failed)
         .member("all_improved", r.draws.all_improved)
+        .member("all_nearer", r.draws.all_nearer)
         .member("within_bounds", r.draws.within_bounds)
         .member("mean_error_before", r.draws.mean_error_before)
         .member("mean_error_after", r.draws.mean_error_after)
@@ -137,53 +132,34 @@ std::string table_of(const Model& model, const Updating& r) {
                         r.damping.alpha, r.damping.beta);
   if (r.draws.draws > 0)
     text += fmt::format(
-        "  {} simulated tests: every error smaller in {}, all bounds kept in {}; mean "
-        "|error| {:.3f} % -> {:.3f} %\n",
-        r.draws.draws, r.draws.all_improved, r.draws.within_bounds, 100 * r.draws.mean_error_before,
-        100 * r.draws.mean_error_after);
+        "  {} simulated tests: every error smaller in {}, every frequency nearer to the truth in "
+        "{}, "
+        "all bounds kept in {}; mean |error| {:.3f} % -> {:.3f} %\n",
+        r.draws.draws, r.draws.all_improved, r.draws.all_nearer, r.draws.within_bounds,
+        100 * r.draws.mean_error_before, 100 * r.draws.mean_error_after);
   return text;
 }
 
-int update_verb(const Arguments& a) {
+int update_verb(Arguments a) {
+  if (a.model.empty()) a.model = "model.updated.toml";
+  if (a.dry) a.model.clear();
   Result<LoadedUpdateStudy> loaded = load_update_study(a.study);
-  if (!loaded.ok()) return fail(loaded.diagnostics(), a.json);
-  UpdateStudy& study = loaded->study;
-  if (!a.method.empty())
-    study.method =
-        a.method == "sensitivity" ? UpdateMethod::kSensitivity : UpdateMethod::kQuadratic;
-  if (a.lambda_given->count() > 0) study.lambda = a.lambda;
-  if (a.threads > 0) study.threads = a.threads;
-  study.as_printed = study.as_printed || a.as_printed;
-  study.cross_validate = study.cross_validate || a.cross_validate;
-  const Interrupt interrupt;
-  Progress progress("update " + loaded->model.name);
-  const Result<Updating> found =
-      update(loaded->model, nominal(loaded->model), study, [&](double fraction) {
-        progress.show(fraction);
-        return !Interrupt::requested();
-      });
-  progress.wipe();
-  Diagnostics notes = loaded.diagnostics();
-  notes.append(found.diagnostics());
-  if (!found.ok()) return fail(notes, a.json);
-  const std::string model = a.model.empty() ? "model.updated.toml" : a.model;
-  if (!a.dry)
-    notes.append(
-        write_text_atomically(model, copy_back(loaded->spec, loaded->model, found->params)));
-  if (!a.view.empty()) {
-    scene::Report report = scene::report_of_updating(loaded->model, *found);
-    scene::add_notes(notes, report);
-    notes.append(write_page(report, a.view));
+  if (loaded.ok()) {
+    UpdateStudy& study = loaded->study;
+    if (!a.method.empty())
+      study.method =
+          a.method == "sensitivity" ? UpdateMethod::kSensitivity : UpdateMethod::kQuadratic;
+    if (a.lambda_given->count() > 0) study.lambda = a.lambda;
+    if (a.threads > 0) study.threads = a.threads;
+    study.as_printed = study.as_printed || a.as_printed;
+    study.cross_validate = study.cross_validate || a.cross_validate;
   }
-  if (!notes.ok()) return fail(notes, a.json);
-  if (!a.dry) note("wrote " + model);
-  print(notes);
-  if (a.json) {
-    out(json_of(*found));
-  } else {
-    summary(table_of(loaded->model, *found));
-  }
-  return found->complete ? kOk : kInterrupted;
+  return run_study(
+      "update", a, loaded,
+      [](const LoadedUpdateStudy& l, const std::function<bool(double)>& progress) {
+        return update(l.model, nominal(l.model), l.study, progress);
+      },
+      scene::report_of_updating, table_of, json_of);
 }
 
 }  // namespace
@@ -192,26 +168,19 @@ void add_update(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("update", "A model file corrected by modal tests");
   verb->group("Vibration");
-  verb->add_option("STUDY", a->study, "Study file: model, parameters with bounds, modal tests")
-      ->required()
-      ->type_name(".toml");
-  verb->add_option("--method", a->method, "quadratic (convex program) or sensitivity (Ceres)")
-      ->type_name("name")
-      ->check(CLI::IsMember({"quadratic", "sensitivity"}));
+  add_study_arguments(*verb, *a, "model, parameters with bounds, modal tests",
+                      {"quadratic", "sensitivity"},
+                      "quadratic (convex program) or sensitivity (Ceres)");
   a->lambda_given = verb->add_option("--lambda", a->lambda, "Penalty on change (from the L-curve)")
                         ->type_name("number")
                         ->check(CLI::NonNegativeNumber);
   verb->add_flag("--as-printed", a->as_printed,
                  "The form of Belotti et al., eq. 25: nearest to the unconstrained minimum");
   verb->add_flag("--cross-validate", a->cross_validate, "Predict every mode from the others");
-  verb->add_option("--threads", a->threads, "Cores to use (all)")
-      ->type_name("n")
-      ->check(CLI::PositiveNumber);
   verb->add_option("-o,--out", a->model, "The model with the updated values (model.updated.toml)")
       ->type_name("model.toml");
   verb->add_flag("--dry-run", a->dry, "Write no model");
-  verb->add_option("--view", a->view, "Write the report page")->type_name("update.html");
-  verb->add_flag("--json", a->json, "Result as JSON on standard output");
+  add_study_results(*verb, *a);
   verb->footer(
       "Examples:\n"
       "  panto update study.toml -o model.updated.toml --view update.html\n"

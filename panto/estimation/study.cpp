@@ -152,9 +152,7 @@ ObserverSettings read_observer_settings(const StudyReader& r) {
   r.whole("iterations", 1, s.iterations);
   r.number("constraint", &dim::kNone, s.constraint);
   r.whole("particles", 10, s.particles);
-  int seed = 1;
-  r.whole("seed", 0, seed);
-  s.seed = static_cast<std::uint64_t>(seed);
+  r.seed("seed", s.seed);
   for (const auto& [value, key] : {std::pair{s.options.gate, "gate"},
                                    {s.options.adapt_process, "adapt_process"},
                                    {s.options.adapt_sensors, "adapt_sensors"},
@@ -265,10 +263,7 @@ Result<ObserveStudy> observe_study(const ModelSpec& file) {
   r.keys({"title", "model", "truth", "observer", "until", "dt", "seeds", "noise", "channels",
           "rates", "sensors", "error", "filter", "diverged_above", "restart", "watch", "threads"});
   (void)r.text("title");
-  if (const std::string* model = r.text("model"))
-    out.model = *model;
-  else if (r.find("model") == nullptr)
-    d.error(111, {file.file, 1, 1}, "missing key \"model\": the name of a model, or its file");
+  out.model = r.model(file);
   if (const Node* truth = r.find("truth")) {
     const StudyReader t(*truth, "truth", d);
     if (t.keys({"set", "integrator"})) {

@@ -1,6 +1,4 @@
 // Local minima of a modal fit: Ceres and IPOPT, on one scaling of the parameters.
-#include <ceres/ceres.h>
-
 #include <IpIpoptApplication.hpp>
 #include <IpSolveStatistics.hpp>
 #include <IpTNLP.hpp>
@@ -8,6 +6,7 @@
 
 #include "panto/base/contract.hpp"
 #include "panto/identification/modal_fit.hpp"
+#include "panto/numerics/least_squares.hpp"
 
 namespace panto {
 
@@ -30,8 +29,8 @@ class Scaling {
   [[nodiscard]] double slope(Eigen::Index i, double theta) const {
     return logarithmic(i) ? theta : bounds_.high(i) - bounds_.low(i);
   }
-  [[nodiscard]] double low(Eigen::Index i) const { return x(i, bounds_.low(i)); }
-  [[nodiscard]] double high(Eigen::Index i) const { return x(i, bounds_.high(i)); }
+  [[nodiscard]] Eigen::VectorXd low() const { return x(bounds_.low); }
+  [[nodiscard]] Eigen::VectorXd high() const { return x(bounds_.high); }
   [[nodiscard]] Eigen::VectorXd theta(const double* x) const {
     return Eigen::VectorXd::NullaryExpr(bounds_.low.size(),
                                         [&](Eigen::Index i) { return theta(i, x[i]); });
@@ -48,59 +47,17 @@ class Scaling {
 
 View view_of(const Eigen::VectorXd& x) { return {x.data(), static_cast<size_t>(x.size())}; }
 
-class Residuals : public ceres::CostFunction {
- public:
-  Residuals(ModalFit& fit, const Scaling& scaling) : fit_(fit), scaling_(scaling) {
-    set_num_residuals(fit.size());
-    mutable_parameter_block_sizes()->push_back(fit.parameters());
-  }
-  bool Evaluate(const double* const* x, double* residuals, double** jacobians) const override {
-    const Eigen::VectorXd theta = scaling_.theta(x[0]);
-    const bool slopes = jacobians != nullptr && jacobians[0] != nullptr;
-    if (!fit_.evaluate(view_of(theta), r_, slopes ? &j_ : nullptr)) return false;
-    Eigen::Map<Eigen::VectorXd>(residuals, r_.size()) = r_;
-    if (!slopes) return true;
-    Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> out(
-        jacobians[0], j_.rows(), j_.cols());
-    if (j_.cols() == 1) {
-      out.col(0) = j_.col(0) * scaling_.slope(0, theta(0));
-    } else {
-      for (Eigen::Index i = 0; i < j_.cols(); ++i)
-        out.col(i) = j_.col(i) * scaling_.slope(i, theta(i));
-    }
+LocalMinimum by_least_squares(ModalFit& fit, const Scaling& scaling, const Eigen::VectorXd& x) {
+  const auto residuals = [&](const Eigen::VectorXd& at, Eigen::VectorXd& r, Eigen::MatrixXd* j) {
+    const Eigen::VectorXd theta = scaling.theta(at.data());
+    if (!fit.evaluate(view_of(theta), r, j)) return false;
+    if (j == nullptr) return true;
+    for (Eigen::Index i = 0; i < j->cols(); ++i) j->col(i) *= scaling.slope(i, theta(i));
     return true;
-  }
-
- private:
-  ModalFit& fit_;
-  const Scaling& scaling_;
-  mutable Eigen::VectorXd r_;
-  mutable Eigen::MatrixXd j_;
-};
-
-LocalMinimum by_least_squares(ModalFit& fit, const Scaling& scaling, Eigen::VectorXd x) {
-  ceres::Problem problem;
-  problem.AddParameterBlock(x.data(), static_cast<int>(x.size()));
-  for (int i = 0; i < x.size(); ++i) {
-    problem.SetParameterLowerBound(x.data(), i, scaling.low(i));
-    problem.SetParameterUpperBound(x.data(), i, scaling.high(i));
-  }
-  problem.AddResidualBlock(new Residuals(fit, scaling), nullptr, x.data());  // NOLINT: owned
-  ceres::Solver::Options options;
-  options.linear_solver_type = ceres::DENSE_QR;
-  options.logging_type = ceres::SILENT;
-  options.max_num_iterations = 200;
-  options.function_tolerance = 1e-15;
-  options.gradient_tolerance = 1e-12;
-  options.parameter_tolerance = 1e-13;
-  ceres::Solver::Summary summary;
-  ceres::Solve(options, &problem, &summary);
-  LocalMinimum out;
-  out.converged = summary.IsSolutionUsable() && summary.termination_type == ceres::CONVERGENCE;
-  out.theta = scaling.theta(x.data());
-  out.cost = summary.final_cost;
-  out.iterations = static_cast<int>(summary.iterations.size());
-  return out;
+  };
+  const LeastSquaresMinimum end =
+      minimise(residuals, scaling.low(), scaling.high(), x, {1e-15, 1e-12, 1e-13});
+  return {end.converged, scaling.theta(end.x.data()), end.cost, end.iterations};
 }
 
 // min ½ Σ r² over x within bounds: the minimisers of sqrt(Σ r²), which is not smooth where the fit is exact.
@@ -121,10 +78,8 @@ class Program : public Ipopt::TNLP {
   }
   bool get_bounds_info(Ipopt::Index n, Ipopt::Number* low, Ipopt::Number* high, Ipopt::Index,
                        Ipopt::Number*, Ipopt::Number*) override {
-    for (int i = 0; i < n; ++i) {
-      low[i] = scaling_.low(i);
-      high[i] = scaling_.high(i);
-    }
+    Eigen::Map<Eigen::VectorXd>(low, n) = scaling_.low();
+    Eigen::Map<Eigen::VectorXd>(high, n) = scaling_.high();
     return true;
   }
   bool get_starting_point(Ipopt::Index, bool, Ipopt::Number* x, bool, Ipopt::Number*,

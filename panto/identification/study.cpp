@@ -60,9 +60,7 @@ void spread(const StudyReader& r, const char* key, const Dim& dim,
 
 MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnostics& d) {
   MeasuredPose pose;
-  const Node* name = node.find("name");
-  pose.name = name != nullptr && name->text() != nullptr ? *name->text()
-                                                         : fmt::format("pose {}", number + 1);
+  pose.name = StudyReader(node, "", d).name("pose", number);
   pose.loc = node.loc;
   const StudyReader r(node, fmt::format("pose \"{}\"", pose.name), d);
   if (!r.keys({"name", "at", "where", "frequencies", "sigma", "modes", "damping", "damping_sigma",
@@ -70,14 +68,8 @@ MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnost
     return pose;
   if (const Node* at = r.find("at"))
     for (auto& [coordinate, value] : r.named(*at, "at")) pose.at.push_back({coordinate, value});
-  if (const std::string* where = r.text("where")) {
-    if (*where == "equilibrium") {
-      pose.operation = Operation::kEquilibrium;
-    } else if (*where != "here") {
-      r.error(114, r.find("where")->loc,
-              fmt::format("where: \"{}\" is not one of \"here\", \"equilibrium\"", *where));
-    }
-  }
+  r.choice("where", {{"here", Operation::kHere}, {"equilibrium", Operation::kEquilibrium}},
+           pose.operation);
   if (simulated) {
     int count = 0;
     r.whole("count", 1, count);
@@ -151,24 +143,15 @@ Result<IdentifyStudy> identify_study(const ModelSpec& file) {
   IdentifyStudy out;
   const StudyReader r(file.root, "", d);
   r.keys({"model", "set", "method", "starts", "seed", "threads", "parameters", "pose", "simulate"});
-  if (const std::string* model = r.text("model"))
-    out.model = *model;
-  else if (r.find("model") == nullptr)
-    d.error(111, {file.file, 1, 1}, "missing key \"model\": the name of a model, or its file");
+  out.model = r.model(file);
   out.set = r.settings("set");
-  if (const std::string* method = r.text("method")) {
-    if (*method == "interior_point")
-      out.method = IdentifyMethod::kInteriorPoint;
-    else if (*method != "least_squares")
-      d.error(114, r.find("method")->loc,
-              fmt::format("method: \"{}\" is not one of \"least_squares\", \"interior_point\"{}",
-                          *method, did_you_mean(*method, {"least_squares", "interior_point"})));
-  }
+  r.choice("method",
+           {{"least_squares", IdentifyMethod::kLeastSquares},
+            {"interior_point", IdentifyMethod::kInteriorPoint}},
+           out.method);
   r.whole("starts", 1, out.starts);
   r.whole("threads", 1, out.threads);
-  int seed = 1;
-  r.whole("seed", 0, seed);
-  out.seed = static_cast<std::uint64_t>(seed);
+  r.seed("seed", out.seed);
   if (const Node* simulate = r.find("simulate")) read_simulation(*simulate, d, out);
   if (const Node* parameters = r.find("parameters"))
     read_unknowns(*parameters, d, out);

@@ -37,18 +37,7 @@ void append_at(const Diagnostics& from, const Node* key, Diagnostics& to) {
 }
 
 Result<LoadedStudy> load_identify_study(const ModelSpec& description) {
-  Diagnostics notes;
-  LoadedStudy out;
-  Result<IdentifyStudy> study = identify_study(description);
-  notes.append(study.diagnostics());
-  if (!study) return notes;
-  out.study = std::move(*study);
-  Result<Model> model =
-      load(model_beside(description.file, out.study.model), out.study.set, &out.spec);
-  append_at(model.diagnostics(), description.root.find("model"), notes);
-  if (!model) return notes;
-  out.model = std::move(*model);
-  return {std::move(out), std::move(notes)};
+  return study_with_model(description, identify_study(description));
 }
 
 Result<LoadedStudy> load_identify_study(const std::string& path) {

@@ -7,16 +7,11 @@
 #include "panto/estimation/kinematic_setup.hpp"
 #include "panto/estimation/twin.hpp"
 #include "panto/identification/study.hpp"
-#include "panto/model/model.hpp"
-#include "panto/model/spec.hpp"
+#include "panto/io/study_model.hpp"
 
 namespace panto {
 
-struct LoadedStudy {
-  IdentifyStudy study;
-  Model model;     // compiled with the study's `set`
-  ModelSpec spec;  // of the model, for copy_back()
-};
+using LoadedStudy = StudyWithModel<IdentifyStudy>;
 
 // Reads a study file and loads its model: a file or folder beside the study, else as load() takes it.
 Result<LoadedStudy> load_identify_study(const std::string& path);

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "panto/io/beside.hpp"
-#include "panto/io/load.hpp"
 #include "panto/io/modal_test.hpp"
 #include "panto/io/toml.hpp"
 
@@ -24,17 +23,7 @@ Result<UpdateStudy> read_update_study(const ModelSpec& description) {
 }
 
 Result<LoadedUpdateStudy> load_update_study(const ModelSpec& description) {
-  LoadedUpdateStudy out;
-  Result<UpdateStudy> study = read_update_study(description);
-  if (!study) return study.diagnostics();
-  Diagnostics notes = study.diagnostics();
-  out.study = std::move(*study);
-  Result<Model> model =
-      load(model_beside(description.file, out.study.model), out.study.set, &out.spec);
-  append_at(model.diagnostics(), description.root.find("model"), notes);
-  if (!model) return notes;
-  out.model = std::move(*model);
-  return {std::move(out), std::move(notes)};
+  return study_with_model(description, read_update_study(description));
 }
 
 Result<LoadedUpdateStudy> load_update_study(const std::string& path) {

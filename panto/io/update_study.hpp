@@ -4,17 +4,12 @@
 #include <string>
 
 #include "panto/base/diagnostics.hpp"
-#include "panto/model/model.hpp"
-#include "panto/model/spec.hpp"
+#include "panto/io/study_model.hpp"
 #include "panto/updating/study.hpp"
 
 namespace panto {
 
-struct LoadedUpdateStudy {
-  UpdateStudy study;
-  Model model;     // compiled with the study's `set`
-  ModelSpec spec;  // of the model, for copy_back()
-};
+using LoadedUpdateStudy = StudyWithModel<UpdateStudy>;
 
 // Reads a study file, the modal tables it names (beside it) and its model: a file or folder beside the study, else as load() takes it.
 Result<LoadedUpdateStudy> load_update_study(const std::string& path);

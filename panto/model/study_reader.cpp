@@ -110,6 +110,32 @@ void StudyReader::flag(std::string_view key, bool& value) const {
     error(112, node->loc, fmt::format("{}: expected true or false", key));
 }
 
+void StudyReader::seed(std::string_view key, std::uint64_t& value) const {
+  auto number = static_cast<int>(value);
+  whole(key, 0, number);
+  value = static_cast<std::uint64_t>(number);
+}
+
+void StudyReader::unknown_word(std::string_view key, const std::string& given,
+                               const std::vector<std::string>& known) const {
+  error(114, find(key)->loc,
+        fmt::format("{}: \"{}\" is not one of \"{}\"{}", key, given, fmt::join(known, "\", \""),
+                    did_you_mean(given, known)));
+}
+
+std::string StudyReader::name(const char* kind, size_t number) const {
+  const Node* given = find("name");
+  return given != nullptr && given->text() != nullptr ? *given->text()
+                                                      : fmt::format("{} {}", kind, number + 1);
+}
+
+std::string StudyReader::model(const ModelSpec& file) const {
+  const std::string* name = text("model");
+  if (find("model") == nullptr)
+    error(111, {file.file, 1, 1}, "missing key \"model\": the name of a model, or its file");
+  return name != nullptr ? *name : "";
+}
+
 const std::string* StudyReader::text(std::string_view key) const {
   const Node* node = find(key);
   if (node == nullptr) return nullptr;

@@ -1,6 +1,7 @@
 // Reads the tables of study files (what verbs take beside a model), with messages that name the table.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -34,6 +35,23 @@ class StudyReader {
   [[nodiscard]] std::vector<double> numbers(std::string_view key, const Dim* dim) const;
   void whole(std::string_view key, int least, int& value) const;
   void flag(std::string_view key, bool& value) const;
+  void seed(std::string_view key, std::uint64_t& value) const;
+  // One of some words.
+  template <class T>
+  void choice(std::string_view key, std::initializer_list<std::pair<const char*, T>> words,
+              T& value) const {
+    const std::string* given = text(key);
+    if (given == nullptr) return;
+    std::vector<std::string> known;
+    for (const auto& [word, meaning] : words) {
+      if (*given == word) {
+        value = meaning;
+        return;
+      }
+      known.emplace_back(word);
+    }
+    unknown_word(key, *given, known);
+  }
   [[nodiscard]] const std::string* text(std::string_view key) const;
   // One text or a list of them.
   [[nodiscard]] std::vector<std::string> texts(std::string_view key) const;
@@ -43,10 +61,16 @@ class StudyReader {
   // name = number, where a dotted name without quotes is a table in a table.
   [[nodiscard]] std::vector<std::pair<std::string, double>> named(const Node& node,
                                                                   const std::string& key) const;
+  // The table's own name, else its kind and number ("pose 1" for number 0).
+  [[nodiscard]] std::string name(const char* kind, size_t number) const;
+  // What `model` of a study file names; told where it is missing.
+  [[nodiscard]] std::string model(const ModelSpec& file) const;
   // name = number, quantity or expression: settings of a model.
   [[nodiscard]] std::vector<Override> settings(std::string_view key) const;
 
  private:
+  void unknown_word(std::string_view key, const std::string& given,
+                    const std::vector<std::string>& known) const;
   void add_settings(const Node& node, const std::string& prefix, const std::string& key,
                     std::vector<Override>& out) const;
   const Node& node_;

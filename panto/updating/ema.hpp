@@ -42,8 +42,8 @@ struct EmaMode {
   Eigen::VectorXcd participation;  // at the excitations: residues are shape · participationᵀ
   double mpc = 0;                  // modal phase collinearity, 1: all points in phase or opposite
   double mpd = 0;                  // mean phase deviation [rad], 0: as before
-  int orders = 0;                  // orders in which the pole was stable
-  double significance = 0;         // of the residues, mean square over their variance
+  int orders = 0;                  // in which the pole was stable; 0: found in what others leave
+  double significance = 0;         // of the residues (EMA-16), 1: the limit of chance
   // What the mode alone explains, over the energy of the responses within its half-width: about 2 where it stands free, little in the shadow of others.
   double share = 0;
   double assurance = 1;  // MAC with the true shape that the scatter lets expect

@@ -47,6 +47,17 @@ double objective(const UpdatingEquations& e, double lambda, const Eigen::VectorX
          lambda * (e.omega * chi).squaredNorm();
 }
 
+// The limits of the equations; their objective is still to come.
+QuadraticProgram within_limits(const UpdatingEquations& e) {
+  QuadraticProgram p;
+  p.low = e.low;
+  p.high = e.high;
+  p.c = e.c;
+  p.row_low = e.row_low;
+  p.row_high = e.row_high;
+  return p;
+}
+
 UpdatingSolution take(const QuadraticOptimum& at) {
   UpdatingSolution out;
   out.solved = at.solved;
@@ -97,14 +108,9 @@ LCurve l_curve(const UpdatingEquations& e) {
 UpdatingSolution solve(const UpdatingEquations& e, double given) {
   const double lambda = effective(e, given);
   const Eigen::MatrixXd wa = weighted(e);
-  QuadraticProgram p;
+  QuadraticProgram p = within_limits(e);
   p.h = wa.transpose() * wa + lambda * e.omega.transpose() * e.omega;
   p.g = wa.transpose() * weighted_right(e);
-  p.low = e.low;
-  p.high = e.high;
-  p.c = e.c;
-  p.row_low = e.row_low;
-  p.row_high = e.row_high;
   UpdatingSolution out;
   const Eigen::VectorXd free = unconstrained(e, lambda);
   const auto within = [](const Eigen::VectorXd& x, const Eigen::VectorXd& low,
@@ -130,14 +136,9 @@ UpdatingSolution solve(const UpdatingEquations& e, double given) {
 
 UpdatingSolution solve_as_printed(const UpdatingEquations& e, double given) {
   const double lambda = effective(e, given);
-  QuadraticProgram p;
+  QuadraticProgram p = within_limits(e);
   p.g = unconstrained(e, lambda);
   p.h = Eigen::MatrixXd::Identity(p.g.size(), p.g.size());
-  p.low = e.low;
-  p.high = e.high;
-  p.c = e.c;
-  p.row_low = e.row_low;
-  p.row_high = e.row_high;
   UpdatingSolution out;
   if (e.c.rows() == 0) {
     QuadraticOptimum at;

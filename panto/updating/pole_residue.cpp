@@ -1,12 +1,15 @@
 #include "panto/updating/pole_residue.hpp"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <Eigen/LU>
-#include <Eigen/QR>
-#include <Eigen/SVD>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+
+#include "panto/base/contract.hpp"
+#include "panto/updating/projection.hpp"
 
 namespace panto {
 namespace {
@@ -19,76 +22,158 @@ using Eigen::VectorXcd;
 using Eigen::VectorXd;
 
 constexpr Complex kI(0, 1);
+constexpr double kTurn = 2 * std::numbers::pi;
+// Noise is no less than this share of a response's root mean square: nothing in a model of a machine is better.
+constexpr double kLeastNoise = 1e-3;
+// Noise along the lines: one level per part of the band, of so many lines at least.
+constexpr Index kParts = 8, kLinesPerPart = 64;
+// Bands in which noise alone has one pole.
+constexpr double kBands = 1000;
+// A pole is looked for in the lines within this many half-widths; each width is so many times the one before.
+constexpr double kReach = 10, kWider = 2;
 
-void stack(const VectorXcd& values, Eigen::Ref<VectorXd> out) {
-  out.head(values.size()) = values.real();
-  out.tail(values.size()) = values.imag();
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
-// Orthonormal columns that span those of a, and their coefficients.
-struct Projection {
-  explicit Projection(const MatrixXd& a)
-      : scale(a.colwise().norm().cwiseMax(1e-300).cwiseInverse()), qr(a * scale.asDiagonal()) {
-    q = qr.householderQ() * MatrixXd::Identity(a.rows(), a.cols());
-  }
-  [[nodiscard]] MatrixXd without(const MatrixXd& b) const { return b - q * (q.transpose() * b); }
-  [[nodiscard]] MatrixXd solve(const MatrixXd& b) const {
-    return scale.asDiagonal() * MatrixXd(qr.solve(b));
-  }
-  // Diagonal blocks of (AᵀA)⁻¹ are needed only: R⁻¹ of the scaled columns.
-  [[nodiscard]] MatrixXd inverse_gram() const {
-    const MatrixXd r = qr.matrixQR().topRows(qr.cols()).triangularView<Eigen::Upper>();
-    const MatrixXd inverse =
-        r.triangularView<Eigen::Upper>().solve(MatrixXd::Identity(qr.cols(), qr.cols()));
-    return scale.asDiagonal() * (inverse * inverse.transpose()) * scale.asDiagonal();
-  }
-  VectorXd scale;
-  Eigen::HouseholderQR<MatrixXd> qr;
-  MatrixXd q;
-};
+// EMA-16.
+double chance_limit(double variance, Index lines, Index responses, Index excitations) {
+  const double root = std::sqrt(static_cast<double>(responses)) +
+                      std::sqrt(static_cast<double>(excitations)) +
+                      std::sqrt(std::log(kBands * static_cast<double>(lines)));
+  return 2 * std::max(1.0, variance) * root * root;
+}
+
+VectorXd line_energy(const MatrixXd& y) {
+  const VectorXd rows = y.rowwise().squaredNorm();
+  return rows.head(rows.size() / 2) + rows.tail(rows.size() / 2);
+}
+
+// Of residues in units of their scatter, `two`: real and imaginary parts x pairs.
+double largest_square(const MatrixXd& two, Index responses) {
+  const Index excitations = two.cols() / responses;
+  MatrixXcd z(responses, excitations);
+  for (Index e = 0; e < excitations; ++e)
+    for (Index r = 0; r < responses; ++r)
+      z(r, e) = Complex(two(0, e * responses + r), two(1, e * responses + r));
+  const MatrixXcd gram =
+      responses < excitations ? MatrixXcd(z * z.adjoint()) : MatrixXcd(z.adjoint() * z);
+  return Eigen::SelfAdjointEigenSolver<MatrixXcd>(gram, Eigen::EigenvaluesOnly)
+      .eigenvalues()
+      .tail<1>()(0);
+}
 
 }  // namespace
 
-PoleResidueModel::PoleResidueModel(const VectorXd& frequency_hz, int q, double window_decay)
-    : s_(frequency_hz.size()), factor_(frequency_hz.size()) {
+ResponseNoise response_noise(const MatrixXcd& h) {
+  ResponseNoise out;
+  const Index lines = h.rows(), pairs = h.cols();
+  out.lines = VectorXd::Ones(lines);
+  out.pairs.resize(pairs);
+  // |third difference|² of white noise: 20 variances; the median of a sum of two squares is ln 2 of its mean, and each part has half.
+  MatrixXd squares = MatrixXd::Zero(std::max<Index>(lines - 3, 0), pairs);
+  if (lines > 3)
+    squares = (h.bottomRows(lines - 3) - 3 * h.middleRows(2, lines - 3) +
+               3 * h.middleRows(1, lines - 3) - h.topRows(lines - 3))
+                  .cwiseAbs2() /
+              (40 * std::numbers::ln2);
+  const auto middle = [](const auto& block) {
+    std::vector<double> values(static_cast<size_t>(block.size()));
+    VectorXd::Map(values.data(), block.size()) = block.reshaped();
+    return median(std::move(values));
+  };
+  std::vector<double> least;  // of the pairs' noise
+  for (Index k = 0; k < pairs; ++k) {
+    const double floor = kLeastNoise * h.col(k).norm() / std::sqrt(static_cast<double>(lines));
+    const double noise = squares.rows() > 0 ? std::sqrt(middle(squares.col(k))) : 0;
+    out.pairs(k) = std::max(noise, floor);
+    if (!(out.pairs(k) > 0)) out.pairs(k) = 1;
+    squares.col(k) /= out.pairs(k) * out.pairs(k);
+    least.push_back(floor / out.pairs(k));
+  }
+  const double lowest = median(least);
+  const Index parts = std::min(kParts, squares.rows() / kLinesPerPart);
+  if (parts < 2) return out;
+  // Straight between the middles of the parts, in logarithms.
+  VectorXd level(parts);
+  const Index width = squares.rows() / parts;
+  for (Index p = 0; p < parts; ++p)
+    level(p) = std::log(std::max({std::sqrt(middle(squares.middleRows(p * width, width))), lowest,
+                                  std::numeric_limits<double>::min()}));
+  for (Index i = 0; i < lines; ++i) {
+    const double at = std::clamp(static_cast<double>(i) / static_cast<double>(width) - 0.5, 0.0,
+                                 static_cast<double>(parts - 1));
+    const Index p = std::min(static_cast<Index>(at), parts - 2);
+    const double share = at - static_cast<double>(p);
+    out.lines(i) = std::exp((1 - share) * level(p) + share * level(p + 1));
+  }
+  return out;
+}
+
+PoleResidueModel::PoleResidueModel(const VectorXd& frequency_hz, int q, double window_decay,
+                                   ResponseNoise noise)
+    : s_(frequency_hz.size()), factor_(frequency_hz.size()), noise_(std::move(noise)) {
   for (Index i = 0; i < s_.size(); ++i) {
-    s_(i) = Complex(window_decay, 2 * std::numbers::pi * frequency_hz(i));
+    s_(i) = Complex(window_decay, kTurn * frequency_hz(i));
     factor_(i) = q == 0 ? Complex(1) : q == 1 ? s_(i) : s_(i) * s_(i);
   }
 }
 
+double PoleResidueModel::spacing() const {
+  return (line(lines() - 1) - line(0)) / static_cast<double>(lines() - 1);
+}
+
+Index PoleResidueModel::line_from(double omega) const {
+  const auto below = [](Complex s, double at) { return s.imag() < at; };
+  return std::lower_bound(s_.begin(), s_.end(), omega, below) - s_.begin();
+}
+
+void PoleResidueModel::stack(const VectorXcd& values, Index first, Eigen::Ref<VectorXd> out) const {
+  const Index n = values.size();
+  out.head(n) = values.real().cwiseQuotient(noise_.lines.segment(first, n));
+  out.tail(n) = values.imag().cwiseQuotient(noise_.lines.segment(first, n));
+}
+
+MatrixXd PoleResidueModel::columns(Complex pole, Index first, Index count) const {
+  MatrixXd out(2 * count, 2);
+  const auto s = s_.segment(first, count).array();
+  const auto factor = factor_.segment(first, count).array();
+  const VectorXcd g = factor / (s - pole), c = factor / (s - std::conj(pole));
+  stack(g + c, first, out.col(0));
+  stack(kI * (g - c), first, out.col(1));
+  return out;
+}
+
 MatrixXd PoleResidueModel::basis(const VectorXcd& poles) const {
   const Index n = poles.size();
-  MatrixXd out(2 * s_.size(), 2 * n + 2);
-  for (Index k = 0; k < n; ++k) {
-    const VectorXcd g = factor_.array() / (s_.array() - poles(k)),
-                    c = factor_.array() / (s_.array() - std::conj(poles(k)));
-    stack(g + c, out.col(2 * k));
-    stack(kI * (g - c), out.col(2 * k + 1));
-  }
-  stack(factor_, out.col(2 * n));
-  stack(factor_.array() / (s_.array() * s_.array()), out.col(2 * n + 1));
+  MatrixXd out(2 * lines(), 2 * n + kResiduals);
+  for (Index k = 0; k < n; ++k) out.middleCols<2>(2 * k) = columns(poles(k), 0, lines());
+  stack(factor_, 0, out.col(2 * n));
+  stack(factor_.array() / (s_.array() * s_.array()), 0, out.col(2 * n + 1));
+  stack(factor_.array() * s_.array() * s_.array(), 0, out.col(2 * n + 2));
   return out;
 }
 
 MatrixXd PoleResidueModel::derivatives(const VectorXcd& poles) const {
-  MatrixXd out(2 * s_.size(), 4 * poles.size());
+  MatrixXd out(2 * lines(), 4 * poles.size());
   for (Index k = 0; k < poles.size(); ++k) {
     const VectorXcd g = factor_.array() / (s_.array() - poles(k)).square(),
                     c = factor_.array() / (s_.array() - std::conj(poles(k))).square();
-    stack(g + c, out.col(4 * k));
-    stack(kI * (g - c), out.col(4 * k + 1));
-    stack(kI * (g - c), out.col(4 * k + 2));
-    stack(-g - c, out.col(4 * k + 3));
+    stack(g + c, 0, out.col(4 * k));
+    stack(kI * (g - c), 0, out.col(4 * k + 1));
+    stack(kI * (g - c), 0, out.col(4 * k + 2));
+    stack(-g - c, 0, out.col(4 * k + 3));
   }
   return out;
 }
 
 double PoleResidueModel::energy_around(Complex pole, const VectorXd& line_energy) const {
   double sum = 0, nearest = 0, least = std::numeric_limits<double>::infinity();
-  for (Index i = 0; i < s_.size(); ++i) {
-    const double distance = std::abs(s_(i).imag() - pole.imag());
-    if (distance <= s_(i).real() - pole.real()) sum += line_energy(i);
+  for (Index i = 0; i < lines(); ++i) {
+    const double distance = std::abs(line(i) - pole.imag());
+    if (distance <= half_width(pole)) sum += line_energy(i);
     if (distance < least) {
       least = distance;
       nearest = line_energy(i);
@@ -97,28 +182,23 @@ double PoleResidueModel::energy_around(Complex pole, const VectorXd& line_energy
   return std::max(sum, nearest);
 }
 
-MatrixXd PoleResidueModel::stacked(const MatrixXcd& h) {
+MatrixXd PoleResidueModel::stacked(const MatrixXcd& h) const {
   MatrixXd out(2 * h.rows(), h.cols());
-  out.topRows(h.rows()) = h.real();
-  out.bottomRows(h.rows()) = h.imag();
+  for (Index k = 0; k < h.cols(); ++k) stack(h.col(k) / noise_.pairs(k), 0, out.col(k));
   return out;
 }
 
-MatrixXcd PoleResidueModel::unstacked(const MatrixXd& h) {
+MatrixXcd PoleResidueModel::unstacked(const MatrixXd& h) const {
   MatrixXcd out(h.rows() / 2, h.cols());
   out.real() = h.topRows(out.rows());
   out.imag() = h.bottomRows(out.rows());
-  return out;
+  return noise_.lines.asDiagonal() * out * noise_.pairs.asDiagonal();
 }
 
-RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, const VectorXcd& poles,
-                          const std::vector<bool>& fixed, int iterations) {
+RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXd& y, int responses,
+                          const VectorXcd& poles, const std::vector<bool>& fixed, int iterations) {
   const Index n = poles.size();
-  MatrixXd y = PoleResidueModel::stacked(h);
-  VectorXd sizes = y.colwise().norm();
-  for (double& size : sizes)
-    if (!(size > 0)) size = 1;
-  y *= sizes.cwiseInverse().asDiagonal();
+  PANTO_EXPECT(y.rows() == 2 * model.lines() && y.cols() % responses == 0, "stacked responses");
   RefinedPoles out;
   out.poles = poles;
   struct Point {
@@ -131,10 +211,10 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
   const auto evaluate = [&](const VectorXcd& at, bool with_derivatives) {
     Point p;
     const Projection projection(model.basis(at));
-    p.coefficients = projection.solve(y);
     p.error = projection.without(y);
     p.cost = p.error.squaredNorm();
     if (!with_derivatives) return p;
+    p.coefficients = projection.solve(y);
     p.inverse_gram = projection.inverse_gram();
     const MatrixXd v = model.derivatives(at);
     const MatrixXd w = projection.without(v);
@@ -162,7 +242,7 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
   };
   Point now = evaluate(out.poles, true);
   double damping = 1e-6;
-  for (; out.iterations < iterations; ++out.iterations) {
+  for (; n > 0 && out.iterations < iterations; ++out.iterations) {
     bool moved = false;
     double step = 0;
     for (int attempt = 0; attempt < 8 && !moved; ++attempt, damping *= 10) {
@@ -190,31 +270,24 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
     damping = std::max(1e-9, damping * 1e-2);
     if (step < 1e-14) break;
   }
-  out.rest = PoleResidueModel::unstacked(now.error * sizes.asDiagonal());
+  const double size = y.squaredNorm();
+  out.unexplained = size > 0 ? now.cost / size : 0;
   const double freedom = static_cast<double>(y.size()) -
-                         static_cast<double>(y.cols() * (2 * n + 2)) - 2.0 * static_cast<double>(n);
+                         static_cast<double>(y.cols() * (2 * n + PoleResidueModel::kResiduals)) -
+                         2.0 * static_cast<double>(n);
   const double variance = now.cost / std::max(1.0, freedom);
   const MatrixXd covariance = variance * now.gram.ldlt().solve(MatrixXd::Identity(2 * n, 2 * n));
   out.frequency_sigma_hz = VectorXd::Zero(n);
   out.damping_sigma = VectorXd::Zero(n);
-  out.significance = VectorXd::Zero(n);
-  out.share = VectorXd::Zero(n);
-  const VectorXd line_energy =
-      y.rowwise().squaredNorm().head(h.rows()) + y.rowwise().squaredNorm().tail(h.rows());
-  const VectorXd column_variance =
-      now.error.colwise().squaredNorm() /
-      std::max(1.0, static_cast<double>(y.rows()) - 2.0 * static_cast<double>(n) - 2);
+  const VectorXd by_line = line_energy(y);
+  const double limit = chance_limit(variance, model.lines(), responses, y.cols() / responses);
   for (Index k = 0; k < n; ++k) {
-    const Eigen::Matrix2d inverse = now.inverse_gram.block<2, 2>(2 * k, 2 * k).inverse();
-    double sum = 0, alone = 0;
-    for (Index j = 0; j < y.cols(); ++j) {
-      const Eigen::Vector2d c = now.coefficients.block<2, 1>(2 * k, j);
-      const double energy = c.dot(inverse * c);
-      alone += energy;
-      sum += energy / (2 * std::max(column_variance(j), 1e-300));
-    }
-    out.share(k) = alone / std::max(model.energy_around(out.poles(k), line_energy), 1e-300);
-    out.significance(k) = sum / static_cast<double>(y.cols());
+    const Eigen::Matrix2d metric = now.inverse_gram.block<2, 2>(2 * k, 2 * k).inverse();
+    const MatrixXd scaled = Eigen::LLT<Eigen::Matrix2d>(metric).matrixL().transpose() *
+                            now.coefficients.middleRows<2>(2 * k);
+    out.standing.push_back(
+        {largest_square(scaled, responses) / limit,
+         scaled.squaredNorm() / std::max(model.energy_around(out.poles(k), by_line), 1e-300)});
     if (fixed[static_cast<size_t>(k)]) continue;
     const Complex pole = out.poles(k);
     const double omega = std::abs(pole);
@@ -223,144 +296,63 @@ RefinedPoles refine_poles(const PoleResidueModel& model, const MatrixXcd& h, con
     const Eigen::Vector2d by_zeta(-pole.imag() * pole.imag() / std::pow(omega, 3),
                                   pole.real() * pole.imag() / std::pow(omega, 3));
     const Eigen::Matrix2d c = covariance.block<2, 2>(2 * k, 2 * k);
-    out.frequency_sigma_hz(k) =
-        std::sqrt(std::max(0.0, by_omega.dot(c * by_omega))) / (2 * std::numbers::pi);
+    out.frequency_sigma_hz(k) = std::sqrt(std::max(0.0, by_omega.dot(c * by_omega))) / kTurn;
     out.damping_sigma(k) = std::sqrt(std::max(0.0, by_zeta.dot(c * by_zeta)));
   }
   return out;
 }
 
-namespace {
+Leftover::Leftover(const PoleResidueModel& model, const MatrixXd& y, int responses,
+                   const VectorXcd& poles)
+    : model_(model), responses_(responses), line_energy_(line_energy(y)) {
+  Projection projection(model.basis(poles));
+  left_ = projection.without(y);
+  q_ = std::move(projection.q);
+  const double freedom = static_cast<double>(y.cols()) * static_cast<double>(y.rows() - q_.cols());
+  limit_ = chance_limit(left_.squaredNorm() / std::max(1.0, freedom), model.lines(), responses,
+                        y.cols() / responses);
+}
 
-// Of residues ψ lᵀ one factor is known: the other one by least squares, and the diagonal of its inverse normal matrix.
-struct Factor {
-  MatrixXcd values;  // points x modes
-  VectorXd inverse_diagonal;
-  double gain = 0;  // what the fit takes off the squared error
-};
-
-// `products` and `moments`: of the columns (Re R, Im R) of all modes with each other and with the pairs; `pair(sought, known)`: column of the pair.
-template <class Pair>
-Factor other_factor(const MatrixXd& products, const MatrixXd& moments, const MatrixXcd& known,
-                    Index points, const Pair& pair) {
-  const Index n = known.cols();
-  MatrixXd gram(2 * n, 2 * n), moment = MatrixXd::Zero(2 * n, points);
-  // (Re R, Im R) = W (Re ψ, Im ψ), W = [Re l, -Im l; Im l, Re l].
-  const auto weight = [&](Index k, Index e) {
-    const Complex l = known(e, k);
-    return (Eigen::Matrix2d() << l.real(), -l.imag(), l.imag(), l.real()).finished();
+Standing Leftover::of(Complex pole, double reach) const {
+  const Index lines = model_.lines(), first = model_.line_from(pole.imag() - reach),
+              count = model_.line_from(pole.imag() + reach) - first;
+  if (count < 4) return {};
+  const MatrixXd b = model_.columns(pole, first, count);
+  const auto product = [&](const MatrixXd& with) {
+    return MatrixXd(b.topRows(count).transpose() * with.middleRows(first, count) +
+                    b.bottomRows(count).transpose() * with.middleRows(lines + first, count));
   };
-  for (Index k = 0; k < n; ++k) {
-    for (Index l = 0; l < n; ++l) {
-      const Eigen::Matrix2d g = products.block<2, 2>(2 * k, 2 * l);
-      Eigen::Matrix2d sum = Eigen::Matrix2d::Zero();
-      for (Index e = 0; e < known.rows(); ++e) sum += weight(k, e).transpose() * g * weight(l, e);
-      gram.block<2, 2>(2 * k, 2 * l) = sum;
-    }
-    for (Index e = 0; e < known.rows(); ++e) {
-      const Eigen::Matrix2d w = weight(k, e).transpose();
-      for (Index r = 0; r < points; ++r)
-        moment.block<2, 1>(2 * k, r) += w * moments.block<2, 1>(2 * k, pair(r, e));
-    }
-  }
-  const VectorXd scale = gram.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
-  const Eigen::LDLT<MatrixXd> ldlt(scale.asDiagonal() * gram * scale.asDiagonal());
-  const MatrixXd unknowns = scale.asDiagonal() * MatrixXd(ldlt.solve(scale.asDiagonal() * moment));
-  Factor out;
-  out.inverse_diagonal =
-      (scale.asDiagonal() * MatrixXd(ldlt.solve(MatrixXd::Identity(2 * n, 2 * n))) *
-       scale.asDiagonal())
-          .diagonal();
-  out.gain = unknowns.cwiseProduct(moment).sum();
-  out.values.resize(points, n);
-  for (Index k = 0; k < n; ++k)
-    for (Index r = 0; r < points; ++r)
-      out.values(r, k) = Complex(unknowns(2 * k, r), unknowns(2 * k + 1, r));
+  const MatrixXd taken = product(q_);
+  const Eigen::Matrix2d gram = b.transpose() * b - taken * taken.transpose();
+  const Eigen::LLT<Eigen::Matrix2d> llt(gram);
+  if (llt.info() != Eigen::Success) return {};
+  const MatrixXd scaled = llt.matrixL().solve(product(left_));
+  const double whole = scaled.squaredNorm();
+  Standing out{whole / limit_, whole / std::max(model_.energy_around(pole, line_energy_), 1e-300)};
+  if (out.significance > 1) out.significance = largest_square(scaled, responses_) / limit_;
   return out;
 }
 
-constexpr int kAlternations = 200;
-constexpr double kSettled = 1e-12;  // of the energy that the modes explain, per alternation
-
-}  // namespace
-
-ShapeFit fit_shapes(const PoleResidueModel& model, const MatrixXcd& h, int responses,
-                    int excitations, const VectorXcd& poles, const std::vector<bool>& close,
-                    const MatrixXcd& given, const VectorXcd& outside) {
-  const Index n = poles.size(), others = 2 * outside.size() + 2;
-  VectorXcd all(n + outside.size());
-  all << poles, outside;
-  const MatrixXd phi = model.basis(all), y = PoleResidueModel::stacked(h);
-  ShapeFit out;
-  out.participation = MatrixXcd::Zero(excitations, n);
-  const MatrixXd free = Projection(phi).solve(y);
-  const auto pair = [&](Index r, Index e) { return e * responses + r; };
-  for (Index k = 0; k < n; ++k) {
-    if (close[static_cast<size_t>(k)]) {
-      out.participation.col(k) = given.col(k);
-      continue;
+std::optional<Complex> Leftover::best(const std::vector<Complex>& known, double max_damping,
+                                      double least_share) const {
+  std::optional<Complex> best;
+  double most = 1;
+  const double begin = model_.line(0), end = model_.line(model_.lines() - 1),
+               spacing = model_.spacing(), decay = model_.half_width(0);
+  for (double width = 0.5 * spacing; width < 0.5 * (end - begin); width *= kWider)
+    for (double omega = begin + width; omega <= end - width; omega += width) {
+      const Complex pole(-std::max(width - decay, 0.1 * width), omega);
+      if (-pole.real() > max_damping * omega) continue;
+      if (std::any_of(known.begin(), known.end(), [&](Complex s) {
+            return std::abs(s - pole) < -2 * std::min(s.real(), pole.real());
+          }))
+        continue;
+      const Standing at = of(pole, std::max(kReach * width, 4 * spacing));
+      if (at.significance <= most || at.share < least_share) continue;
+      most = at.significance;
+      best = pole;
     }
-    MatrixXcd residue(responses, excitations);
-    for (Index e = 0; e < excitations; ++e)
-      for (Index r = 0; r < responses; ++r)
-        residue(r, e) = Complex(free(2 * k, pair(r, e)), free(2 * k + 1, pair(r, e)));
-    const Eigen::BDCSVD<MatrixXcd> svd(residue, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    out.participation.col(k) = svd.matrixV().col(0).conjugate();
-  }
-  // Residual terms and poles outside are free for every pair: they are projected out, which leaves the unknowns Re ψ, Im ψ of each response.
-  const Projection residual(phi.rightCols(others));
-  const MatrixXd modes = residual.without(phi.leftCols(2 * n));
-  const MatrixXd products = modes.transpose() * modes, moments = modes.transpose() * y;
-  const auto shapes_of = [&](const MatrixXcd& participation) {
-    return other_factor(products, moments, participation, responses, pair);
-  };
-  Factor shapes = shapes_of(out.participation);
-  for (int turn = 0; turn < kAlternations; ++turn) {
-    MatrixXcd participation =
-        other_factor(products, moments, shapes.values, excitations, [&](Index e, Index r) {
-          return pair(r, e);
-        }).values;
-    participation.colwise().normalize();
-    const Factor next = shapes_of(participation);
-    if (!(next.gain > shapes.gain)) break;
-    const bool settled = next.gain - shapes.gain <= kSettled * next.gain;
-    out.participation = participation;
-    shapes = next;
-    if (settled) break;
-  }
-  out.shapes = shapes.values;
-  MatrixXd coefficients(2 * n, h.cols());
-  for (Index k = 0; k < n; ++k)
-    for (Index r = 0; r < responses; ++r)
-      for (Index e = 0; e < excitations; ++e) {
-        const Complex residue = out.shapes(r, k) * out.participation(e, k);
-        coefficients(2 * k, pair(r, e)) = residue.real();
-        coefficients(2 * k + 1, pair(r, e)) = residue.imag();
-      }
-  const MatrixXd from_modes = phi.leftCols(2 * n) * coefficients;
-  const MatrixXd rest = residual.solve(y - from_modes);
-  const MatrixXd synthesised = from_modes + phi.rightCols(others) * rest;
-  out.synthesised = PoleResidueModel::unstacked(synthesised);
-  out.upper.resize(responses, excitations);
-  out.lower.resize(responses, excitations);
-  out.sigma.resize(responses, n);
-  for (int r = 0; r < responses; ++r) {
-    double error = 0;
-    for (int e = 0; e < excitations; ++e) {
-      const Index at = pair(r, e);
-      out.upper(r, e) = rest(others - 2, at);
-      out.lower(r, e) = rest(others - 1, at);
-      error += (y.col(at) - synthesised.col(at)).squaredNorm();
-    }
-    const double freedom =
-        std::max(1.0, static_cast<double>(y.rows() * excitations) - 2.0 * static_cast<double>(n) -
-                          static_cast<double>(others * excitations));
-    for (Index k = 0; k < n; ++k)
-      out.sigma(r, k) = std::sqrt(error / freedom *
-                                  std::max(0.0, 0.5 * (shapes.inverse_diagonal(2 * k) +
-                                                       shapes.inverse_diagonal(2 * k + 1))));
-  }
-  return out;
+  return best;
 }
 
 }  // namespace panto

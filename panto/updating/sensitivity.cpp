@@ -1,8 +1,7 @@
 // Updating by sensitivities of frequencies and MAC (UPD-11), Levenberg–Marquardt within bounds (Ceres).
-#include <ceres/ceres.h>
-
 #include <cmath>
 
+#include "panto/numerics/least_squares.hpp"
 #include "panto/updating/engine.hpp"
 
 namespace panto {
@@ -67,65 +66,21 @@ bool sensitivity_residuals(const SensitivityProblem& p, const Eigen::VectorXd& c
   return residual.allFinite();
 }
 
-namespace {
-
-class Residuals : public ceres::CostFunction {
- public:
-  Residuals(const SensitivityProblem& problem, Eigen::Index data) : p_(problem), data_(data) {
-    set_num_residuals(static_cast<int>(data + p_.omega.rows()));
-    mutable_parameter_block_sizes()->push_back(static_cast<int>(p_.low.size()));
-  }
-  bool Evaluate(const double* const* x, double* residuals, double** jacobians) const override {
-    const Eigen::VectorXd chi = Eigen::Map<const Eigen::VectorXd>(x[0], p_.low.size());
-    const bool slopes = jacobians != nullptr && jacobians[0] != nullptr;
-    Eigen::VectorXd r;
-    Eigen::MatrixXd j;
-    if (!sensitivity_residuals(p_, chi, r, slopes ? &j : nullptr) || r.size() != data_)
-      return false;
-    const double root = std::sqrt(p_.lambda);
-    Eigen::Map<Eigen::VectorXd> out(residuals, num_residuals());
-    out << r, root * (p_.omega * chi);
-    if (!slopes) return true;
-    Eigen::MatrixXd all(num_residuals(), chi.size());
-    all << j, root * p_.omega;
-    for (Eigen::Index i = 0; i < all.rows(); ++i)
-      for (Eigen::Index k = 0; k < all.cols(); ++k) jacobians[0][i * all.cols() + k] = all(i, k);
-    return true;
-  }
-
- private:
-  const SensitivityProblem& p_;
-  Eigen::Index data_;
-};
-
-}  // namespace
-
 SensitivityMinimum minimise(const SensitivityProblem& p, const Eigen::VectorXd& start) {
-  SensitivityMinimum out;
-  out.chi = start;
-  Eigen::VectorXd r;
-  if (!sensitivity_residuals(p, start, r, nullptr)) return out;
-  ceres::Problem problem;
-  Eigen::VectorXd x = start;
-  problem.AddParameterBlock(x.data(), static_cast<int>(x.size()));
-  for (int i = 0; i < x.size(); ++i) {
-    problem.SetParameterLowerBound(x.data(), i, p.low(i));
-    problem.SetParameterUpperBound(x.data(), i, p.high(i));
-  }
-  problem.AddResidualBlock(new Residuals(p, r.size()), nullptr, x.data());  // NOLINT: owned
-  ceres::Solver::Options options;
-  options.linear_solver_type = ceres::DENSE_QR;
-  options.logging_type = ceres::SILENT;
-  options.max_num_iterations = 200;
-  options.function_tolerance = 1e-16;
-  options.gradient_tolerance = 1e-14;
-  options.parameter_tolerance = 1e-12;
-  ceres::Solver::Summary summary;
-  ceres::Solve(options, &problem, &summary);
-  out.converged = summary.IsSolutionUsable() && summary.termination_type == ceres::CONVERGENCE;
-  out.chi = x;
-  out.iterations = static_cast<int>(summary.iterations.size());
-  return out;
+  const Eigen::MatrixXd penalty = std::sqrt(p.lambda) * p.omega;
+  const auto residuals = [&](const Eigen::VectorXd& chi, Eigen::VectorXd& r, Eigen::MatrixXd* j) {
+    Eigen::VectorXd data;
+    Eigen::MatrixXd slopes;
+    if (!sensitivity_residuals(p, chi, data, j != nullptr ? &slopes : nullptr)) return false;
+    r.resize(data.size() + penalty.rows());
+    r << data, penalty * chi;
+    if (j == nullptr) return true;
+    j->resize(r.size(), chi.size());
+    *j << slopes, penalty;
+    return true;
+  };
+  const LeastSquaresMinimum end = minimise(residuals, p.low, p.high, start);
+  return {end.converged, end.x, end.iterations};
 }
 
 }  // namespace panto

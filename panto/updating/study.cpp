@@ -37,9 +37,7 @@ UpdateConstraint read_constraint(const Node& node, const char* kind, size_t numb
                                  bool limits) {
   UpdateConstraint c;
   c.loc = node.loc;
-  const Node* name = node.find("name");
-  c.name = name != nullptr && name->text() != nullptr ? *name->text()
-                                                      : fmt::format("{} {}", kind, number + 1);
+  c.name = StudyReader(node, "", d).name(kind, number);
   const StudyReader r(node, fmt::format("{} \"{}\"", kind, c.name), d);
   if (!(limits ? r.keys({"name", "terms", "low", "high"}) : r.keys({"name", "terms"}))) return c;
   if (const Node* terms = r.find("terms"))
@@ -92,9 +90,7 @@ std::vector<MeasuredPoint> read_points(const StudyReader& r) {
 
 UpdatePose read_pose(const Node& node, size_t number, bool simulated, Diagnostics& d) {
   UpdatePose pose;
-  const Node* name = node.find("name");
-  pose.name = name != nullptr && name->text() != nullptr ? *name->text()
-                                                         : fmt::format("pose {}", number + 1);
+  pose.name = StudyReader(node, "", d).name("pose", number);
   pose.loc = node.loc;
   const StudyReader r(node, fmt::format("pose \"{}\"", pose.name), d);
   if (!r.keys({"name", "at", "where", "test", "points", "frequencies", "frequency_sigma", "damping",
@@ -102,13 +98,8 @@ UpdatePose read_pose(const Node& node, size_t number, bool simulated, Diagnostic
     return pose;
   if (const Node* at = r.find("at"))
     for (auto& [coordinate, value] : r.named(*at, "at")) pose.at.push_back({coordinate, value});
-  if (const std::string* where = r.text("where")) {
-    if (*where == "equilibrium")
-      pose.operation = Operation::kEquilibrium;
-    else if (*where != "here")
-      r.error(114, r.find("where")->loc,
-              fmt::format("where: \"{}\" is not one of \"here\", \"equilibrium\"", *where));
-  }
+  r.choice("where", {{"here", Operation::kHere}, {"equilibrium", Operation::kEquilibrium}},
+           pose.operation);
   pose.weights = r.numbers("weights", &dim::kNone);
   for (const double w : pose.weights)
     if (!(w >= 0)) r.error(304, r.find("weights")->loc, "weights: not below 0");
@@ -192,9 +183,7 @@ UpdatePose read_pose(const Node& node, size_t number, bool simulated, Diagnostic
 
 StaticTest read_static(const Node& node, size_t number, Diagnostics& d) {
   StaticTest out;
-  const Node* name = node.find("name");
-  out.name = name != nullptr && name->text() != nullptr ? *name->text()
-                                                        : fmt::format("static {}", number + 1);
+  out.name = StudyReader(node, "", d).name("static", number);
   out.loc = node.loc;
   const StudyReader r(node, fmt::format("static \"{}\"", out.name), d);
   if (!r.keys({"name", "at", "inputs", "friction"})) return out;
@@ -242,27 +231,6 @@ void read_damping(const Node& node, Diagnostics& d, UpdateStudy& out) {
     r.error(971, node.loc, "a lower bound is above the upper one");
 }
 
-// One of some words.
-template <class T>
-void choice(const StudyReader& r, Diagnostics& d, const char* key,
-            std::initializer_list<std::pair<const char*, T>> words, T& out) {
-  const std::string* text = r.text(key);
-  if (text == nullptr) return;
-  std::vector<std::string> known;
-  std::string list;
-  for (const auto& [word, value] : words) {
-    if (*text == word) {
-      out = value;
-      return;
-    }
-    known.emplace_back(word);
-    list += fmt::format("{}\"{}\"", list.empty() ? "" : ", ", word);
-  }
-  d.error(
-      114, r.find(key)->loc,
-      fmt::format("{}: \"{}\" is not one of {}{}", key, *text, list, did_you_mean(*text, known)));
-}
-
 }  // namespace
 
 Result<UpdateStudy> update_study(const ModelSpec& file) {
@@ -273,19 +241,16 @@ Result<UpdateStudy> update_study(const ModelSpec& file) {
           "as_printed",     "iterations", "expansion", "model_error", "mac_weight",
           "cross_validate", "seed",       "threads",   "parameters",  "pose",
           "constraint",     "penalty",    "static",    "simulate",    "damping"});
-  if (const std::string* model = r.text("model"))
-    out.model = *model;
-  else if (r.find("model") == nullptr)
-    d.error(111, {file.file, 1, 1}, "missing key \"model\": the name of a model, or its file");
+  out.model = r.model(file);
   out.set = r.settings("set");
-  choice(r, d, "method",
-         {{"quadratic", UpdateMethod::kQuadratic}, {"sensitivity", UpdateMethod::kSensitivity}},
-         out.method);
-  choice(
-      r, d, "expansion",
+  r.choice("method",
+           {{"quadratic", UpdateMethod::kQuadratic}, {"sensitivity", UpdateMethod::kSensitivity}},
+           out.method);
+  r.choice(
+      "expansion",
       {{"shape_functions", ExpansionMethod::kShapeFunctions}, {"spline", ExpansionMethod::kSpline}},
       out.expansion);
-  choice(r, d, "scaling", {{"relative", true}, {"absolute", false}}, out.relative);
+  r.choice("scaling", {{"relative", true}, {"absolute", false}}, out.relative);
   if (const Node* lambda = r.find("lambda"); lambda != nullptr) {
     if (lambda->text() != nullptr && *lambda->text() == "l-curve")
       out.lambda = -1;
@@ -300,9 +265,7 @@ Result<UpdateStudy> update_study(const ModelSpec& file) {
     d.error(304, r.find("model_error")->loc, "model_error: a share above 0");
   if (r.number("mac_weight", &dim::kNone, out.mac_weight) && !(out.mac_weight >= 0))
     d.error(304, r.find("mac_weight")->loc, "mac_weight: not below 0");
-  int seed = 1;
-  r.whole("seed", 0, seed);
-  out.seed = static_cast<std::uint64_t>(seed);
+  r.seed("seed", out.seed);
   if (const Node* simulate = r.find("simulate")) read_simulation(*simulate, d, out);
   if (const Node* damping = r.find("damping")) read_damping(*damping, d, out);
   if (const Node* parameters = r.find("parameters"))

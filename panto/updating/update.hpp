@@ -62,9 +62,10 @@ struct UpdatedLimit {
 // Over simulated tests.
 struct DrawnUpdates {
   int draws = 0, failed = 0;
-  int all_improved = 0;       // draws in which every frequency error became smaller
-  int within_bounds = 0;      // draws that kept all bounds
-  Eigen::VectorXd mean, std;  // of the parameters' values
+  int all_improved = 0;  // draws in which every error against the measured frequency became smaller
+  int all_nearer = 0;    // draws in which every frequency came nearer to the true one
+  int within_bounds = 0;                               // draws that kept all bounds
+  Eigen::VectorXd mean, std;                           // of the parameters' values
   double mean_error_before = 0, mean_error_after = 0;  // of |frequency errors|
 };
 

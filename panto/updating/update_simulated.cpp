@@ -82,7 +82,7 @@ void Updater::draw() {
   const int draws = study_.simulate.front().draws;
   Eigen::MatrixXd values(count(), draws);
   std::vector<double> before(static_cast<size_t>(draws)), after(before);
-  std::vector<char> good(static_cast<size_t>(draws), 0), improved(good), within(good);
+  std::vector<char> good(static_cast<size_t>(draws), 0), improved(good), nearer(good), within(good);
   std::atomic<int> done = 0;
   std::atomic<bool> ended = false;
   std::mutex speaking;
@@ -92,7 +92,7 @@ void Updater::draw() {
     std::vector<PoseState> states;
     if (!found.ok || !engine.evaluate(found.chi, false, states)) return;
     const auto at = static_cast<size_t>(n);
-    good[at] = improved[at] = 1;
+    good[at] = improved[at] = nearer[at] = 1;
     within[at] =
         (found.chi.array() >= low_.array()).all() && (found.chi.array() <= high_.array()).all() ? 1
                                                                                                 : 0;
@@ -102,10 +102,14 @@ void Updater::draw() {
       const ModePairing first = engine.pair(before_[k], readings[k]),
                         last = engine.pair(states[k], readings[k]);
       for (size_t i = 0; i < readings[k].omega.size(); ++i, ++modes) {
-        const auto error = [&](const PoseState& s, int mode) {
-          return std::abs(std::sqrt(std::abs(s.pairs.values(mode))) / readings[k].omega[i] - 1);
+        const auto error = [&](const PoseState& s, int mode, double omega) {
+          return std::abs(std::sqrt(std::abs(s.pairs.values(mode))) / omega - 1);
         };
-        const double was = error(before_[k], first.modes[i]), is = error(states[k], last.modes[i]);
+        const double measured = readings[k].omega[i], truth = exact_[k].omega[i];
+        const double was = error(before_[k], first.modes[i], measured),
+                     is = error(states[k], last.modes[i], measured);
+        if (!(error(states[k], last.modes[i], truth) < error(before_[k], first.modes[i], truth)))
+          nearer[at] = 0;
         before[at] += was;
         after[at] += is;
         if (!(is < was)) improved[at] = 0;
@@ -136,6 +140,7 @@ void Updater::draw() {
     if (good[at] == 0) continue;
     ++used;
     d.all_improved += improved[at];
+    d.all_nearer += nearer[at];
     d.within_bounds += within[at];
     d.mean += values.col(n);
     d.mean_error_before += before[at];

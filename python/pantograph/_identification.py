@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core, _html
 from ._errors import Diagnostic, warn
-from ._model import Model, _caller, as_model
+from ._model import Model, as_model, study_and_model
 from ._tasks import _shown_progress
 
 if TYPE_CHECKING:
@@ -351,23 +351,7 @@ def identify(
     >>> found.unique, round(found["kB"], 1)
     (True, 13.9)
     """
-    if isinstance(study, Mapping):
-        description = dict(study)
-        if isinstance(description.get("model"), Model):
-            model = model or description["model"]
-        if model is not None:
-            description["model"] = model.name or "model"
-        spec = _core.Spec(description, *_caller())
-    else:
-        spec = _core.read_study(os.fspath(study))
-    if model is None:
-        model_spec, settings, core = _core.study_model(spec)
-        model = Model._from_spec(model_spec, dict(settings))
-        model._compiled = core
-        warn(core.warnings, stacklevel=2)
-    else:
-        settings = dict(_core.study_settings(spec))
-        model = model._with_overrides(settings) if settings else model
+    spec, model = study_and_model(study, model, _core.study_model, _core.study_settings)
     with _shown_progress(progress) as watch:
         found, notes = _core.identify(spec, model._ready(), method, starts, seed, threads, watch)
     warn(notes, stacklevel=2)

@@ -77,7 +77,7 @@ class EstimatedMode:
     mpc: float  #: modal phase collinearity, 1: all points in phase or opposite
     mpd: float  #: mean phase deviation [rad]
     orders: int  #: in which the pole was stable
-    significance: float  #: of the residues, mean square over their variance
+    significance: float  #: how far the residues stand out of noise, 1: at the limit of chance (EMA-16)
     share: float  #: of the energy within its half-width [1]: about 2 where it stands free
     assurance: float  #: MAC with the true shape that the scatter lets expect [1]
 

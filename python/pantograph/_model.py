@@ -6,7 +6,7 @@ import contextlib
 import numbers
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -411,6 +411,36 @@ def as_model(model: Model | str | os.PathLike[str], set: Mapping[str, Any] | Non
     if not isinstance(model, Model):
         return Model._from_spec(_core.read_spec(os.fspath(model)), override_texts(set or {}))
     return model._with_overrides(set) if set else model
+
+
+def study_and_model(
+    study: Mapping[str, Any] | str | os.PathLike[str],
+    model: Model | None,
+    model_of: Callable[[_core.Spec], tuple[_core.Spec, list[tuple[str, str]], _core.Model]],
+    settings_of: Callable[[_core.Spec], list[tuple[str, str]]],
+) -> tuple[_core.Spec, Model]:
+    """The description of a study, and the model it speaks of with the parameters it sets.
+
+    ``model``, or a ``Model`` in the dictionary, stands for the one that the study names. To be
+    called by a function of the package's interface: warnings point at its caller.
+    """
+    if isinstance(study, Mapping):
+        description = dict(study)
+        if isinstance(description.get("model"), Model):
+            model = model or description["model"]
+        if model is not None:
+            description["model"] = model.name or "model"
+        spec = _core.Spec(description, *_caller(3))
+    else:
+        spec = _core.read_study(os.fspath(study))
+    if model is not None:
+        settings = dict(settings_of(spec))
+        return spec, model._with_overrides(settings) if settings else model
+    model_spec, overrides, core = model_of(spec)
+    model = Model._from_spec(model_spec, dict(overrides))
+    model._compiled = core
+    warn(core.warnings, stacklevel=3)
+    return spec, model
 
 
 def override_texts(values: Mapping[str, Any]) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _core, _html
 from ._errors import Diagnostic, warn
-from ._model import Model, _caller
+from ._model import Model, study_and_model
 from ._tasks import _shown_progress
 
 
@@ -64,7 +64,8 @@ class DrawnUpdates:
 
     draws: int
     failed: int
-    all_improved: int  #: every frequency error became smaller
+    all_improved: int  #: every error against the measured frequency became smaller
+    all_nearer: int  #: every frequency came nearer to the true one
     within_bounds: int
     mean_error_before: float
     mean_error_after: float
@@ -163,23 +164,7 @@ def update(
     >>> found.converged, found.mean_error_after < found.mean_error_before
     (True, True)
     """
-    if isinstance(study, Mapping):
-        description = dict(study)
-        if isinstance(description.get("model"), Model):
-            model = model or description["model"]
-        if model is not None:
-            description["model"] = model.name or "model"
-        spec = _core.Spec(description, *_caller())
-    else:
-        spec = _core.read_study(os.fspath(study))
-    if model is None:
-        model_spec, settings, core = _core.update_study_model(spec)
-        model = Model._from_spec(model_spec, dict(settings))
-        model._compiled = core
-        warn(core.warnings, stacklevel=2)
-    else:
-        settings = dict(_core.update_study_settings(spec))
-        model = model._with_overrides(settings) if settings else model
+    spec, model = study_and_model(study, model, _core.update_study_model, _core.update_study_settings)
     with _shown_progress(progress) as watch:
         found, notes = _core.update(
             spec, model._ready(), method, penalty, as_printed, cross_validate, threads, watch

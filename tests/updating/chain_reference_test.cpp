@@ -200,9 +200,10 @@ TEST(Chain, ModesOfZooModelsAreFoundInTheirHammerTests) {
     }
 }
 
-// Up to 235 Hz the manipulator has a mode that its accelerometers sit on the nodes of: the second bending of BC, 195 Hz, a sixth of the energy of the one at 205 Hz that
-// moves them alike. With little noise its frequency and damping are found and its shape is called uncertain; with more it is lost, and no other mode takes its place. One noise sequence: with others the damping of the 205 Hz mode has been 5.3 % off then.
-TEST(Chain, AModeThatHardlyMovesThePointsIsUncertainAndNotWrong) {
+// Up to 235 Hz the manipulator has a mode that its accelerometers sit on the nodes of: the second bending of BC, 195 Hz, a thirtieth of the energy that is measured at its frequency (the
+// rest belongs to the one at 205 Hz). The bound of Cramér and Rao for its damping ratio is 1.3 % with 5 % noise, for the MAC of its shape 0.993: frequency and damping are
+// found, and the shape is called uncertain.
+TEST(Chain, AModeThatHardlyMovesThePointsIsFoundAndItsShapeUncertain) {
   ZooTest z = zoo().front();
   z.to = 235;
   const auto test = tested(z, 0.01);
@@ -210,19 +211,32 @@ TEST(Chain, AModeThatHardlyMovesThePointsIsUncertainAndNotWrong) {
   const auto found = ema(test->data);
   ASSERT_TRUE(found.ok());
   expect_truth(*found, test->modes, "noise 0.01");
-  EXPECT_NE(found.diagnostics().text().find("W0966]: shapes that scatter hides: 195.07 Hz"),
-            std::string::npos)
-      << found.diagnostics().text();
+  for (const EmaMode& m : found->modes) EXPECT_GT(m.assurance, 0.995);
   EXPECT_LT(found->modes[5].share, 0.1);
 
   const auto noisy = tested(z, 0.05);
   ASSERT_TRUE(noisy.ok());
-  auto rest = noisy->modes;
   const auto seen = ema(noisy->data);
   ASSERT_TRUE(seen.ok());
-  if (seen->modes.size() < rest.modes.size()) rest.modes.erase(rest.modes.begin() + 5);
-  expect_truth(*seen, rest, "noise 0.05");
-  EXPECT_NE(seen.diagnostics().text().find("W0966"), std::string::npos);
+  expect_truth(*seen, noisy->modes, "noise 0.05");
+  EXPECT_NE(seen.diagnostics().text().find("W0966]: shapes that scatter hides: 195"),
+            std::string::npos)
+      << seen.diagnostics().text();
+}
+
+// Without noise the tails of modes beyond the band are all that is left: they make no modes within it.
+TEST(Chain, TailsOfModesOutsideMakeNoModes) {
+  LoadedUpdateStudy study = test::twin();
+  std::vector<Override> truth;
+  for (const auto& [name, value] : study.study.simulate.front().truth)
+    truth.push_back({name, fmt::format("{}", value)});
+  const auto machine = test::compiled(study.spec, truth);
+  ASSERT_TRUE(machine.ok());
+  const auto test = impact_test(*machine, nominal(*machine), Operation::kHere, full_test(0));
+  ASSERT_TRUE(test.ok()) << test.diagnostics().text();
+  const auto found = ema(test->data);
+  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+  expect_truth(*found, test->modes, "no noise");
 }
 
 }  // namespace

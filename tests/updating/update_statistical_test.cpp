@@ -26,6 +26,7 @@ TEST(NoisyUpdate, BringsEveryFrequencyNearerAndKeepsAllBoundsInAHundredDraws) {
   EXPECT_EQ(found->draws.failed, 0);
   EXPECT_EQ(found->draws.all_improved, 100);
   EXPECT_EQ(found->draws.within_bounds, 100);
+  RecordProperty("all_nearer", found->draws.all_nearer);
   RecordProperty("mean_error_before", std::to_string(100 * found->draws.mean_error_before));
   RecordProperty("mean_error_after", std::to_string(100 * found->draws.mean_error_after));
 }
