@@ -199,6 +199,49 @@ ServoPencil servo_pencil(ServoSystem& system, double t, const Rest& rest) {
   return pencil_of(system, values_at(system, t, rest));
 }
 
+int decoupling_side(ServoSystem& system, const ServoPoint& x, double rate, ServoValues& values) {
+  const int n = system.nv(), rows = system.n_lambda() + system.nu(), size = n + rows;
+  system.evaluate(x, true, values);
+  Eigen::MatrixXd m = Eigen::MatrixXd::Zero(size, size);
+  const double s = rate;
+  m.topRows(n) << values.r_y + s * values.r_v + s * s * values.r_w, values.r_lambda, values.r_u;
+  for (int i = 0; i < rows; ++i) {
+    auto row = m.row(n + i).head(n);
+    switch (system.rows()[static_cast<size_t>(i)].level) {
+      case Level::kPosition:
+        row = values.G.row(i);
+        break;
+      case Level::kVelocity:
+        row = values.g1_y.row(i) + s * values.G.row(i);
+        break;
+      case Level::kAcceleration:
+        row = values.g2_y.row(i) + s * values.g2_v.row(i) + s * s * values.G.row(i);
+        break;
+    }
+    m.row(n + i).tail(system.nu()) = values.g_u.row(i);
+  }
+  // Rows and columns of like size, then elimination with the largest entry left; what round-off may have made is no sign.
+  for (int sweep = 0; sweep < 3; ++sweep) {
+    for (int i = 0; i < size; ++i)
+      if (const double norm = m.row(i).norm(); norm > 0) m.row(i) /= norm;
+    for (int i = 0; i < size; ++i)
+      if (const double norm = m.col(i).norm(); norm > 0) m.col(i) /= norm;
+  }
+  constexpr double kTold = 1e-13;
+  int sign = 1;
+  for (int k = 0; k < size; ++k) {
+    Eigen::Index row = 0, column = 0;
+    const double pivot = m.bottomRightCorner(size - k, size - k).cwiseAbs().maxCoeff(&row, &column);
+    if (!(pivot > kTold)) return 0;
+    if (row != 0) m.row(k).swap(m.row(k + row)), sign = -sign;
+    if (column != 0) m.col(k).swap(m.col(k + column)), sign = -sign;
+    if (m(k, k) < 0) sign = -sign;
+    for (int i = k + 1; i < size; ++i)
+      m.row(i).tail(size - k) -= m(i, k) / m(k, k) * m.row(k).tail(size - k);
+  }
+  return sign;
+}
+
 ServoAnalysis analyse(ServoSystem& system, double t, const Rest& rest, double marginal) {
   ServoAnalysis out;
   const ServoValues v = values_at(system, t, rest);
