@@ -168,9 +168,12 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
   record();
   ServoValues scratch;
   scratch.resize((*servo)->nv(), (*servo)->n_lambda(), (*servo)->nu());
+  // Where all outputs are reached at once, the way to them is watched.
+  const bool watched = found.analysis.configuration == Configuration::kOrthogonal;
   const auto side = [&] {
-    return decoupling_side(**servo, {m.t(), m.y(), m.v(), m.w(), m.lambda(), m.u()},
-                           1 / options.inverse.dt, scratch);
+    return !watched
+               ? 0
+               : decoupling_side(**servo, {m.t(), m.y(), m.v(), m.w(), m.lambda(), m.u()}, scratch);
   };
   int first_side = side();
   const double until =
