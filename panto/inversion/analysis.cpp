@@ -87,23 +87,28 @@ ServoPencil pencil_of(const ServoSystem& system, const ServoValues& v) {
   return p;
 }
 
-// Outputs whose accelerations (or the levels they are stated on) the inputs reach at once: rank of [M, -Gfᵀ, -B; G, 0, g_u] beyond nv + n_λ.
-int reachable(const ServoSystem& system, const ServoValues& v) {
+// From accelerations and forces to equations of motion and rows: [M, -Gfᵀ, -B; G, 0, g_u], rows and columns of like size, so that a tolerance means the same for
+// all of them.
+Eigen::MatrixXd reach_matrix(const ServoSystem& system, const ServoValues& v) {
   const int n = system.nv(), nl = system.n_lambda(), nu = system.nu(), size = n + nl + nu;
   Eigen::MatrixXd m = Eigen::MatrixXd::Zero(size, size);
   m.topRows(n) << v.r_w, v.r_lambda, v.r_u;
   m.block(n, 0, nl + nu, n) = v.G;
   for (int i = 0; i < nl; ++i) m.row(n + i).tail(nu) = v.g_u.row(i);
-  MinimumNorm decomposition(1e-9);
-  // Rows and columns of like size, so that the tolerance means the same for all of them.
   for (int sweep = 0; sweep < 3; ++sweep) {
     for (int i = 0; i < size; ++i)
       if (const double norm = m.row(i).norm(); norm > 0) m.row(i) /= norm;
     for (int i = 0; i < size; ++i)
       if (const double norm = m.col(i).norm(); norm > 0) m.col(i) /= norm;
   }
-  decomposition.compute(m);
-  return decomposition.rank() - n - nl;
+  return m;
+}
+
+// Outputs whose accelerations (or the levels they are stated on) the inputs reach at once: its rank beyond nv + n_λ.
+int reachable(const ServoSystem& system, const ServoValues& v) {
+  MinimumNorm decomposition(1e-9);
+  decomposition.compute(reach_matrix(system, v));
+  return decomposition.rank() - system.nv() - system.n_lambda();
 }
 
 // Relative degrees: three integrators before every input make every state a function of states alone, and add three.
@@ -197,6 +202,25 @@ void second_order_zeros(const ServoSystem& system, const ServoValues& v, ServoAn
 
 ServoPencil servo_pencil(ServoSystem& system, double t, const Rest& rest) {
   return pencil_of(system, values_at(system, t, rest));
+}
+
+int decoupling_side(ServoSystem& system, const ServoPoint& x, ServoValues& values) {
+  system.evaluate(x, true, values);
+  Eigen::MatrixXd m = reach_matrix(system, values);
+  // Elimination with the largest entry left; what round-off may have made is no sign.
+  constexpr double kTold = 1e-12;
+  int sign = 1;
+  for (Eigen::Index k = 0, size = m.rows(); k < size; ++k) {
+    Eigen::Index row = 0, column = 0;
+    const double pivot = m.bottomRightCorner(size - k, size - k).cwiseAbs().maxCoeff(&row, &column);
+    if (!(pivot > kTold)) return 0;
+    if (row != 0) m.row(k).swap(m.row(k + row)), sign = -sign;
+    if (column != 0) m.col(k).swap(m.col(k + column)), sign = -sign;
+    if (m(k, k) < 0) sign = -sign;
+    for (Eigen::Index i = k + 1; i < size; ++i)
+      m.row(i).tail(size - k) -= m(i, k) / m(k, k) * m.row(k).tail(size - k);
+  }
+  return sign;
 }
 
 ServoAnalysis analyse(ServoSystem& system, double t, const Rest& rest, double marginal) {

@@ -49,6 +49,10 @@ ServoPencil servo_pencil(ServoSystem& system, double t, const Rest& rest);
 // zeros count as on the imaginary axis where |Re s| < `marginal` times |s| or the largest pole's magnitude.
 ServoAnalysis analyse(ServoSystem& system, double t, const Rest& rest, double marginal = 1e-6);
 
+// On which side of a singular decoupling a point of a motion is, where the configuration is orthogonal: the sign of the determinant in SRV-35. 0: cannot be told
+// from singular. `values` is scratch of the system's size.
+int decoupling_side(ServoSystem& system, const ServoPoint& x, ServoValues& values);
+
 // Errors and warnings before a forward integration along a path: E1031 non-minimum phase, E1032 no inverse, W1033 the path is not smooth enough,
 // W1034 marginal internal dynamics.
 Diagnostics judge(const ServoAnalysis& analysis, const Path& path);

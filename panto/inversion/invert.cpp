@@ -187,6 +187,16 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
   };
   if (const Diagnostics d = m.start(0); !d.ok()) return d;
   record();
+  ServoValues scratch;
+  scratch.resize((*servo)->nv(), (*servo)->n_lambda(), (*servo)->nu());
+  // Where all outputs are reached at once, the way to them is watched.
+  const bool watched = found.analysis.configuration == Configuration::kOrthogonal;
+  const auto side = [&] {
+    return !watched
+               ? 0
+               : decoupling_side(**servo, {m.t(), m.y(), m.v(), m.w(), m.lambda(), m.u()}, scratch);
+  };
+  int first_side = side();
   const double until =
       options.until > 0 ? options.until : path.end() + 0.25 * (path.end() - path.begin());
   const long steps = std::lround(until / options.inverse.dt);
@@ -221,6 +231,19 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
       return notes;
     }
     ++found.times.cycles;
+    if (const int now = side(); now * first_side < 0) {
+      const std::string message = fmt::format(
+          "singular decoupling: between t = {:.6g} s and {:.6g} s the inputs cease to move the "
+          "outputs, or the path leaves the reach of the mechanism; what follows is no motion of "
+          "the plant",
+          m.t() - options.inverse.dt, m.t());
+      if (!options.force) {
+        notes.error(1025, {}, message);
+        return notes;
+      }
+      notes.warning(1025, {}, message);
+      first_side = 0;  // told once
+    }
     const double done = static_cast<double>(n + 1) / static_cast<double>(steps);
     found.complete = !options.progress || options.progress(options.verify ? 0.5 * done : done);
   }

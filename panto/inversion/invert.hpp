@@ -18,7 +18,7 @@ struct InvertOptions {
   double until = 0;      // end of the run; 0: a quarter beyond the end of the path
   bool verify = true;    // simulate the plant with the inputs
   double tol = 1e-10;    // of that simulation, with variable step
-  bool force = false;    // integrate a non-minimum phase system all the same
+  bool force = false;    // integrate all the same: non-minimum phase, beyond a singular decoupling
   std::string expected;  // said of zeros where a step then fails
   std::vector<InputLimit> limits;
   std::function<bool(double)> progress;  // fraction done, at every step; false stops
@@ -65,7 +65,8 @@ Result<AnalysedRest> analyse_at_rest(ServoSystem& servo, const Path& path);
 std::vector<double> course_of(const ServoOutput& output,
                               const std::vector<std::vector<double>>& of_model);
 
-// From t = 0, which must not lie after the beginning of the path. Errors: those of ModelServo, InverseModel and judge(); E1024 where a step fails, with its time.
+// From t = 0, which must not lie after the beginning of the path. Errors: those of ModelServo, InverseModel and judge(); E1024 where a step fails, E1025 where the decoupling becomes singular on
+// the way, with their times.
 // Warnings beside the result: W1033, W1034, W1041 (a limit is exceeded: which, when, by how much), W1042 (steps that did not converge),
 // W1043 (the plant does not follow), W1044 (it could not be simulated).
 Result<Inversion> invert(const Model& model, const Params& params, const ServoChoice& choice,

@@ -95,6 +95,28 @@ TEST(FeedbackLaw, AnObserverClosesTheLoop) {
   }
 }
 
+// Of the platform's position alone the sway is seen only by who knows how it moves the trolley: filters with a constant transition (OBS-13 among them) do not.
+TEST(FeedbackLaw, TheSwayOfTheCableRobotNeedsAnExactTransition) {
+  const auto sway = [](const std::string& filter) {
+    const Result<FeedbackReport> r = tried(R"(
+model = "cable_robot_reduced"
+until = "14 s"
+path = { to = [11, -7], duration = "10 s", smooth = 4 }
+feedback = [{ law = "lqr", q = 1000, r = 100 }]
+[observer]
+acceleration_noise = 1e-2
+sigma_coordinates = 0.2
+sensors = [{ name = "x_P", sigma = "5 mm" }, { name = "z_P", sigma = "5 mm" }]
+filter = ")" + filter + "\"\n");
+    EXPECT_TRUE(r.ok()) << r.diagnostics().text();
+    return r.ok() ? r->cases[0].run.errors[0].rms : 1e300;
+  };
+  const double exact = std::max(sway("dekf_exact"), sway("error_ekf_ej"));
+  EXPECT_LT(exact, 0.15);
+  for (const char* filter : {"dekf", "error_ekf", "iekf"})
+    EXPECT_GT(sway(filter), 3 * exact) << filter;
+}
+
 TEST(FeedbackLaw, MechanismsWithRowsAreControlledInRedundantCoordinates) {
   const Result<FeedbackReport> r = tried(R"(
 model = "cable_robot"
@@ -109,6 +131,23 @@ perturbed = [{ name = "off", start = { x_T = 0.3, "pose.x" = 0.3 } }]
   EXPECT_GT(std::abs(r->cases[1].run.errors[0].final), 0.25);
   EXPECT_LT(std::abs(r->cases[3].run.errors[0].final), 0.05);
   for (const auto& pole : r->designs[1].gains.poles[0]) EXPECT_LT(pole.real(), 0);
+}
+
+TEST(FeedbackLaw, APlatformOnABallJointIsControlled) {
+  const Result<FeedbackReport> r = tried(R"(
+model = "hexapod"
+until = "6 s"
+servo = [{ output = ["x", "y", "z", "yaw", "wx", "wy"], by = ["leg0", "leg1", "leg2", "leg3", "leg4", "leg5"] }]
+path = { to = [0.1, -0.05, 1.1, 0, 0, 0], duration = "2 s", smooth = 4 }
+feedback = [{ law = "none" }, { law = "lqr", q = 1, r = 0.1 }]
+loop = { plant_step = "10 ms" }
+perturbed = [{ name = "off", start = { "pose.x" = 0.05 }, factor = { tau = 1.5 } }]
+)");
+  ASSERT_TRUE(r.ok()) << r.diagnostics().text();
+  ASSERT_EQ(r->cases.size(), 4U);
+  for (const LoopCase& c : r->cases) ASSERT_EQ(c.run.status, Status::kOk);
+  EXPECT_GT(std::abs(r->cases[1].run.errors[0].final), 0.04);
+  EXPECT_LT(std::abs(r->cases[3].run.errors[0].final), 0.005);
 }
 
 TEST(FeedbackLaw, WhatCannotBeIsNamed) {

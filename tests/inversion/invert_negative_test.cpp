@@ -1,11 +1,16 @@
 // What cannot be inverted, or not like this, is refused with its reason and, where there is one, its time.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
+
 #include "panto/inversion/linear_servo.hpp"
 #include "panto/inversion/test/cases.hpp"
 #include "panto/io/invert_study.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/model/compile.hpp"
+#include "tests/source_dir.hpp"
 
 namespace panto {
 namespace {
@@ -87,8 +92,56 @@ TEST(InvertNegative, TargetsOutOfReach) {
   const auto leaving =
       invert(m, nominal(m), choice, *Path::line({0.347296355333861, 0, 1}, {4, 0, 1}, 0, 1, 4), o);
   ASSERT_FALSE(leaving.ok());
-  EXPECT_EQ(first_error(leaving.diagnostics()), 1024);
-  EXPECT_NE(leaving.diagnostics().text().find("t = 0."), std::string::npos);
+  EXPECT_TRUE(warns(leaving.diagnostics(), 1025, "leaves the reach"));
+  EXPECT_TRUE(warns(leaving.diagnostics(), 1025, "between t = 0."));
+  // Beyond that point, if it must be, until nothing is left.
+  o.force = true;
+  const auto beyond =
+      invert(m, nominal(m), choice, *Path::line({0.347296355333861, 0, 1}, {4, 0, 1}, 0, 1, 4), o);
+  ASSERT_FALSE(beyond.ok());
+  EXPECT_EQ(first_error(beyond.diagnostics()), 1024);
+  EXPECT_TRUE(warns(beyond.diagnostics(), 1024, "t = 0."));
+}
+
+// The torque ceases to move α + 0.42 β where the inertia of the second link, I22 - 0.42 I12, changes its sign: cos β = 0.92063 or β = 23.0°, and the elbow rests at 34.4°.
+TEST(InvertNegative, ASingularDecouplingOnTheWayIsLocated) {
+  std::ifstream in(PANTO_SOURCE_DIR "/models/manipulator_2d/model.toml");
+  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const auto replace = [&](const std::string& what, const std::string& by) {
+    ASSERT_NE(text.find(what), std::string::npos);
+    text.replace(text.find(what), what.size(), by);
+  };
+  replace("beta = \"L2/(L1 + L2)\"", "beta = 0.42");
+  replace("damping = \"d\"", "damping = \"d\", free_angle = 0.6");
+  replace("beta = 0 }", "beta = 0.6 }");
+  const Result<ModelSpec> spec = parse_model_text(text, "arm.toml");
+  ASSERT_TRUE(spec.ok());
+  const Result<Model> model = compile(*spec);
+  ASSERT_TRUE(model.ok()) << model.diagnostics().text();
+  const ServoChoice choice{{"z"}, {}, {"u"}, {}};
+  InvertOptions o;
+  o.inverse.dt = 1e-3;
+  const double begin = 0.42 * 0.6;
+  const auto slow =
+      invert(*model, nominal(*model), choice, *Path::line({begin}, {begin + 0.1}, 0, 1, 4), o);
+  ASSERT_TRUE(slow.ok()) << slow.diagnostics().text();
+  const auto fast =
+      invert(*model, nominal(*model), choice, *Path::line({begin}, {begin + 4}, 0, 1, 4), o);
+  ASSERT_FALSE(fast.ok());
+  EXPECT_EQ(first_error(fast.diagnostics()), 1025);
+  EXPECT_TRUE(warns(fast.diagnostics(), 1025, "between t = 0."));
+  o.force = true;
+  o.verify = false;
+  const auto forced =
+      invert(*model, nominal(*model), choice, *Path::line({begin}, {begin + 4}, 0, 1, 4), o);
+  EXPECT_TRUE(warns(forced.diagnostics(), 1025, "no motion of the plant"));
+  ASSERT_TRUE(forced.ok()) << forced.diagnostics().text();
+  // Where it is told the elbow has just passed that angle.
+  const std::string message = fast.diagnostics().items().front().message;
+  const double told = std::stod(message.substr(message.find("t = ") + 4));
+  const auto k = static_cast<size_t>(std::lround(told / o.inverse.dt));
+  EXPECT_LT(std::cos(forced->y[1][k]), 0.92063);
+  EXPECT_GT(std::cos(forced->y[1][k + 1]), 0.92063);
 }
 
 TEST(InvertNegative, LimitsAreToldWithTheirTime) {
