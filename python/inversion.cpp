@@ -25,8 +25,13 @@ InvertChanges changes_of(std::optional<std::vector<std::string>> outputs,
                          std::optional<double> step, std::optional<std::string> method,
                          std::optional<std::string> form, std::optional<int> smooth,
                          std::optional<double> until, std::optional<bool> verify,
-                         std::optional<bool> force, const std::optional<Limits>& limits) {
+                         std::optional<bool> force, const std::optional<Limits>& limits,
+                         std::optional<std::vector<std::string>> redefine,
+                         std::optional<std::string> along, std::optional<double> weight) {
   InvertChanges c;
+  c.redefine = std::move(redefine);
+  c.along = std::move(along);
+  c.weight = weight;
   c.outputs = std::move(outputs);
   c.inputs = std::move(inputs);
   c.to = std::move(to);
@@ -95,6 +100,37 @@ py::dict by_name(const std::vector<std::string>& names, const std::vector<double
   return d;
 }
 
+py::dict to_dict(const RedefinedOutput& r) {
+  py::dict d;
+  py::list weights, worst, zeros, truth;
+  for (const WeightedZeros& at : r.along) {
+    weights.append(at.weight);
+    worst.append(at.worst);
+    zeros.append(array_of(at.zeros));
+  }
+  for (const TrueOutput& o : r.truth) {
+    py::dict t;
+    t["name"] = o.name;
+    t["unit"] = o.unit;
+    t["inverse"] = array_of(o.inverse);
+    t["plant"] = array_of(o.plant);
+    t["mean_square"] = o.mean_square;
+    t["largest"] = o.largest;
+    t["residual"] = o.residual;
+    truth.append(std::move(t));
+  }
+  d["outputs"] = r.choice.outputs;
+  d["weight"] = r.weight;
+  d["axial"] = r.axial >= 0 ? py::object(py::float_(r.axial)) : py::object(py::none());
+  d["limit"] = r.limit;
+  d["together"] = r.together;
+  d["weights"] = std::move(weights);
+  d["worst"] = std::move(worst);
+  d["zeros"] = std::move(zeros);
+  d["truth"] = std::move(truth);
+  return d;
+}
+
 py::dict to_dict(const Inversion& r) {
   py::dict d, units;
   const auto add_units = [&](const std::vector<std::string>& names,
@@ -121,6 +157,7 @@ py::dict to_dict(const Inversion& r) {
   d["not_converged"] = r.not_converged;
   d["largest_residual"] = r.largest_residual;
   d["cycle"] = py::make_tuple(r.times.mean, r.times.worst, r.times.cycles, r.times.over);
+  d["redefined"] = r.redefined ? py::object(to_dict(*r.redefined)) : py::object(py::none());
   return d;
 }
 
@@ -262,7 +299,7 @@ void bind_inversion(py::module_& module) {
   py::class_<InvertChanges>(module, "InvertChanges")
       .def(py::init(&changes_of), arg("output"), arg("by"), arg("to"), arg("duration"), arg("step"),
            arg("method"), arg("form"), arg("smooth"), arg("until"), arg("verify"), arg("force"),
-           arg("limits"));
+           arg("limits"), arg("redefine"), arg("along"), arg("weight"));
   py::class_<Inverted, std::shared_ptr<Inverted>>(module, "Inverted")
       .def(
           "write",

@@ -23,18 +23,23 @@ namespace {
 
 struct Arguments : ModelArguments {
   bool analyse = false, force = false, unverified = false;
-  std::string output, by, to, duration, until, step, method, form, csv, view;
+  std::string output, by, redefine, along, weight, to, duration, until, step, method, form, csv,
+      view;
   std::vector<std::string> limits;
   int smooth = -1;
 };
 
 std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> out;
-  for (size_t start = 0; start < text.size();) {
-    const size_t end = std::min(text.find(',', start), text.size());
-    if (end > start) out.push_back(text.substr(start, end - start));
-    start = end + 1;
+  std::vector<std::string> out(1);
+  int open = 0;  // commas inside an expression are its own
+  for (const char c : text) {
+    open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && open == 0)
+      out.emplace_back();
+    else
+      out.back() += c;
   }
+  std::erase(out, "");
   return out;
 }
 
@@ -65,6 +70,10 @@ bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
   if (!a.method.empty()) changes.method = a.method;
   if (!a.form.empty()) changes.form = a.form;
   if (a.smooth >= 0) changes.smooth = a.smooth;
+  if (!a.redefine.empty()) changes.redefine = split(a.redefine);
+  if (!a.along.empty()) changes.along = a.along;
+  if (!a.weight.empty() && !parse_value(a.weight, changes.weight.emplace()))
+    return wrong("weight", a.weight, "a number from 0 to 1");
   if (a.force) changes.force = true;
   if (a.unverified) changes.verify = false;
   for (const std::string& text : a.limits) {
@@ -138,6 +147,50 @@ void analysis_json(JsonWriter& json, const ServoAnalysis& s) {
       .end_object();
 }
 
+void redefined_json(JsonWriter& json, const RedefinedOutput& r) {
+  json.key("redefined").begin_object();
+  json.member("outputs", r.choice.outputs).member("weight", r.weight);
+  if (r.axial >= 0) json.member("axial", r.axial);
+  json.member("limit", r.limit).member("together", r.together);
+  json.key("zeros").begin_array();
+  for (const WeightedZeros& at : r.along) {
+    json.begin_object().member("weight", at.weight).member("worst", at.worst);
+    json.key("zeros").begin_array();
+    for (const auto& z : at.zeros) json.begin_array().value(z.real()).value(z.imag()).end_array();
+    json.end_array().end_object();
+  }
+  json.end_array().key("true").begin_array();
+  for (const TrueOutput& o : r.truth) {
+    json.begin_object().member("name", o.name).member("mean_square", o.mean_square);
+    json.member("largest", o.largest).member("residual", o.residual);
+    json.member("inverse", o.inverse).member("plant", o.plant).end_object();
+  }
+  json.end_array().end_object();
+}
+
+std::string redefined_text(const RedefinedOutput& r) {
+  std::string text = "\n  redefined: rigid + weight (output - rigid)\n";
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<26}{}\n", name, value);
+  };
+  line("weight", fmt::format("{:.4g}", r.weight));
+  if (r.axial >= 0) line("weight along the link", fmt::format("{:.4g}", r.axial));
+  line("minimum phase up to", fmt::format("{:.4g}", r.limit));
+  if (r.axial >= 0) line("  both parts alike", fmt::format("{:.4g}", r.together));
+  text +=
+      fmt::format("\n  {:>8}{:>16}   {}\n", "weight", "Re s / |s|", "zero furthest right [1/s]");
+  for (const WeightedZeros& at : r.along)
+    if (!at.zeros.empty())
+      text +=
+          fmt::format("  {:>8.3g}{:>16.3g}   {}\n", at.weight, at.worst, text_of(at.zeros.front()));
+  text += fmt::format("\n  {:<26}{:>14}{:>14}{:>14}\n", "error of the true output", "mean square",
+                      "largest", "after the path");
+  for (const TrueOutput& o : r.truth)
+    text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}{:>14.3g}\n", o.name, o.mean_square, o.largest,
+                        o.residual);
+  return text;
+}
+
 void series(JsonWriter& json, const char* name, const std::vector<std::string>& names,
             const std::vector<std::vector<double>>& values) {
   json.key(name).begin_object();
@@ -159,6 +212,7 @@ std::string json_of(const Inversion& r, const FeedbackReport* feedback) {
   json.key("cycle").begin_object();
   json.member("mean", r.times.mean).member("worst", r.times.worst).member("over", r.times.over);
   json.end_object();
+  if (r.redefined) redefined_json(json, *r.redefined);
   if (feedback != nullptr) feedback_json(json, *feedback);
   json.end_object();
   return json.text() + "\n";
@@ -182,6 +236,7 @@ std::string table_of(const Inversion& r, const ServoChoice& servo, double dt) {
       text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}\n", r.outputs[i], r.tracking_max[i],
                           r.tracking_rms[i]);
   }
+  if (r.redefined) text += redefined_text(*r.redefined);
   text += fmt::format("\n  cycle: mean {:.3g} us, worst {:.3g} us, at most {} iterations\n",
                       1e6 * r.times.mean, 1e6 * r.times.worst, r.most_iterations);
   return text;
@@ -285,6 +340,15 @@ void add_invert(CLI::App& app, int& exit_code) {
   verb->add_option("--output", a->output, "Outputs to follow (default: [[servo]] of the model)")
       ->type_name("name,...");
   verb->add_option("--by", a->by, "Actuators that make them follow")->type_name("name,...");
+  verb->add_option("--redefine", a->redefine,
+                   "Follow a mixture of the outputs and of these, their values with rigid links")
+      ->type_name("name,...");
+  verb->add_option(
+          "--weight", a->weight,
+          "Share of the outputs in it (a hundredth below the largest that is minimum phase)")
+      ->type_name("0..1");
+  verb->add_option("--along", a->along, "Angle of the link: a weight along it and one across it")
+      ->type_name("name");
   verb->add_option("--to", a->to, "Outputs at the end of a line from rest to rest")
       ->type_name("value,...");
   verb->add_option("--in", a->duration, "Duration of the path (1s)")->type_name("time");

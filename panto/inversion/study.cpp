@@ -133,6 +133,21 @@ void read_method(const Node& node, Diagnostics& d, InverseOptions& o) {
   r.flag("predict", o.predict);
 }
 
+Redefinition read_redefinition(const Node& node, Diagnostics& d) {
+  const StudyReader r(node, "redefine", d);
+  Redefinition out;
+  out.loc = node.loc;
+  r.keys({"rigid", "along", "weight", "axial", "marginal"});
+  out.rigid = r.texts("rigid");
+  if (out.rigid.empty())
+    r.error(111, r.loc(), "missing key \"rigid\": what each output would be were the links rigid");
+  if (const std::string* along = r.text("along")) out.along = *along;
+  r.number("weight", &dim::kNone, out.weight);
+  r.number("axial", &dim::kNone, out.axial);
+  r.number("marginal", &dim::kNone, out.marginal);
+  return out;
+}
+
 }  // namespace
 
 bool is_invert_study(const ModelSpec& file) { return file.root.find("path") != nullptr; }
@@ -142,8 +157,8 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
   InvertStudy out;
   const StudyReader r(file.root, "", d);
   std::vector<std::string> keys = feedback_keys();
-  keys.insert(keys.end(), {"model", "set", "servo", "path", "method", "until", "verify", "tol",
-                           "force", "limits"});
+  keys.insert(keys.end(), {"model", "set", "servo", "path", "method", "redefine", "until", "verify",
+                           "tol", "force", "limits"});
   r.keys(keys);
   if (const std::string* model = r.text("model"))
     out.model = *model;
@@ -158,6 +173,7 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
   if (const Node* path = r.find("path")) out.path = read_path(*path, d);
   if (const Node* method = r.find("method")) read_method(*method, d, out.options.inverse);
   out.feedback = feedback_study(file, d);
+  if (const Node* redefine = r.find("redefine")) out.redefine = read_redefinition(*redefine, d);
   r.number("until", &dim::kTime, out.options.until);
   r.flag("verify", out.options.verify);
   r.flag("force", out.options.force);

@@ -26,6 +26,7 @@ struct InvertStudy {
   PathSpec path;
   InvertOptions options;
   FeedbackStudy feedback;
+  std::optional<Redefinition> redefine;  // follow other outputs than those asked for
 };
 
 // Names of methods: "euler", "linear_euler", "bdf1" … "bdf6", "radau5". False: there is no such method.

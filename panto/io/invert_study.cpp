@@ -14,8 +14,10 @@ namespace {
 Result<LoadedInvertStudy> with_model(const ModelSpec& description, InvertStudy study, Model model,
                                      Params params, const ModelSpec& spec) {
   Diagnostics d;
-  LoadedInvertStudy out{std::move(model),      std::move(params),        std::move(study.servo),
-                        std::move(study.path), std::move(study.options), std::move(study.feedback)};
+  LoadedInvertStudy out{std::move(model),         std::move(params),
+                        std::move(study.servo),   std::move(study.path),
+                        std::move(study.options), std::move(study.feedback),
+                        std::move(study.redefine)};
   if (out.servo.inputs.empty()) {
     Result<ServoChoice> own = servo_choice(spec);
     if (!own.ok()) return own.diagnostics();
@@ -70,7 +72,7 @@ Result<LoadedInvertStudy> load_invert_study(const std::string& path) {
 Result<LoadedInvertStudy> invert_model(Model model, Params params, const ModelSpec& spec) {
   Result<ServoChoice> servo = servo_choice(spec);
   if (!servo.ok()) return servo.diagnostics();
-  return LoadedInvertStudy{std::move(model), std::move(params), std::move(*servo), {}, {}, {}};
+  return LoadedInvertStudy{std::move(model), std::move(params), std::move(*servo), {}, {}, {}, {}};
 }
 
 std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy& study) {
@@ -106,6 +108,13 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
   study.options.verify = changes.verify.value_or(study.options.verify);
   study.options.force = changes.force.value_or(study.options.force);
   study.options.limits = changes.limits.value_or(std::move(study.options.limits));
+  if (changes.redefine || changes.along || changes.weight) {
+    if (!study.redefine) study.redefine.emplace();
+    Redefinition& r = *study.redefine;
+    r.rigid = changes.redefine.value_or(std::move(r.rigid));
+    r.along = changes.along.value_or(std::move(r.along));
+    r.weight = changes.weight.value_or(r.weight);
+  }
   return std::nullopt;
 }
 
@@ -154,6 +163,9 @@ Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study) {
 Result<Inversion> run_invert_study(const LoadedInvertStudy& study) {
   Result<Ready> r = ready(study);
   if (!r.ok()) return r.diagnostics();
+  if (study.redefine)
+    return invert_redefined(study.model, study.params, study.servo, *study.redefine, *r->path,
+                            study.options);
   return invert(study.model, study.params, study.servo, *r->path, study.options);
 }
 

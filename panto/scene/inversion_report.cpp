@@ -139,6 +139,57 @@ void add_analysis(const Inversion& r, Report& report) {
   report.panels.emplace_back(std::move(t));
 }
 
+// Outputs that others are followed in place of, and the zeros along the weight.
+void add_redefined(const Inversion& r, Report& report) {
+  const RedefinedOutput& o = *r.redefined;
+  for (size_t i = 0; i < o.truth.size(); ++i) {
+    const TrueOutput& t = o.truth[i];
+    PlotPanel p = plot(r, "Redefined output", t.name);
+    p.note = fmt::format("followed instead: {}; mean square error {:.3g}, after the path {:.3g}",
+                         o.choice.outputs[i], t.mean_square, t.residual);
+    p.series.push_back(series("desired", t.unit, r.desired[i]));
+    p.series.push_back(series("inverse model", t.unit, t.inverse));
+    if (!t.plant.empty()) p.series.push_back(series("plant", t.unit, t.plant));
+    report.panels.emplace_back(std::move(p));
+  }
+  PlotPanel w;
+  w.group = "Redefined output";
+  w.title = "How far right the zeros are, by the weight of the true output";
+  w.x = {"weight", "1"};
+  w.note =
+      fmt::format("minimum phase up to {:.4g}{}; used {:.4g}", o.limit,
+                  o.axial >= 0 ? fmt::format(", along the link {:.4g}", o.together) : "", o.weight);
+  std::vector<double> worst;
+  for (const WeightedZeros& at : o.along) {
+    w.x_values.push_back(at.weight);
+    worst.push_back(at.worst);
+  }
+  w.series.push_back(series("largest Re s / |s|", "1", std::move(worst)));
+  report.panels.emplace_back(std::move(w));
+  ScatterPanel map;
+  map.group = "Redefined output";
+  map.title = "Zeros along the weight";
+  map.note = "right of the imaginary axis internal motion grows";
+  map.x = {"real part", "1/s"};
+  map.y = {"imaginary part", "1/s"};
+  const auto points = [&](std::string name, Marker marker, const auto& wanted) {
+    PointSet set;
+    set.name = std::move(name);
+    set.marker = marker;
+    for (const WeightedZeros& at : o.along)
+      if (wanted(at.weight))
+        for (const auto& z : at.zeros) {
+          set.x.push_back(z.real());
+          set.y.push_back(z.imag());
+        }
+    if (!set.x.empty()) map.series.push_back(std::move(set));
+  };
+  points(fmt::format("weight up to {:.3g}, minimum phase", o.limit), Marker::kCircle,
+         [&](double weight) { return weight <= o.limit; });
+  points("above", Marker::kCross, [&](double weight) { return weight > o.limit; });
+  report.panels.emplace_back(std::move(map));
+}
+
 // Where points shall go: outputs that are positions of one place, what they leave open as the inverse model has it.
 void add_paths(const Model& model, const Params& params, const Inversion& r, Report& report) {
   std::vector<int> places;
@@ -194,6 +245,7 @@ Report report_of_inversion(const Model& model, const Params& params, const Inver
   add_notes(notes, report);
   add_paths(model, params, r, report);
   add_outputs(r, report);
+  if (r.redefined) add_redefined(r, report);
   add_inputs(r, limits, report);
   add_states(r, report);
   add_analysis(r, report);

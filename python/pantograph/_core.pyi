@@ -337,6 +337,9 @@ class InvertChanges:
         verify: bool | None,
         force: bool | None,
         limits: list[tuple[str, float, float]] | None,
+        redefine: list[str] | None,
+        along: str | None,
+        weight: float | None,
     ) -> None: ...
 
 class Inverted:

@@ -139,6 +139,34 @@ class Feedback:
         raise KeyError(key)
 
 
+@dataclass(frozen=True, eq=False)
+class TrueOutput:
+    """An output that another one is followed in place of [SI]."""
+
+    name: str
+    unit: str
+    inverse: np.ndarray = field(repr=False)  #: as the inverse model has it
+    plant: np.ndarray = field(repr=False)  #: of the simulated plant; empty where not verified
+    mean_square: float  #: of ``inverse`` minus desired, over the duration of the path
+    largest: float  #: of the same, over the run
+    residual: float  #: largest distance from the goal after the path
+
+
+@dataclass(frozen=True, eq=False)
+class RedefinedOutput:
+    """Outputs rigid + weight (output - rigid), whose inverse is minimum phase."""
+
+    outputs: list[str]  #: what is followed
+    weight: float
+    axial: float | None  #: along the link, where it has a weight of its own
+    limit: float  #: largest weight that stays minimum phase
+    together: float  #: the same along the link and across it alike
+    weights: np.ndarray  #: at which zeros were looked at
+    worst: np.ndarray  #: by weight: largest real part of a zero over its magnitude
+    zeros: list[np.ndarray] = field(repr=False)  #: by weight [1/s]
+    truth: list[TrueOutput] = field(repr=False)
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Inversion:
     """Inputs that make outputs follow a path, over time [SI]; ``units`` by name.
@@ -164,6 +192,7 @@ class Inversion:
     largest_residual: float  #: as scaled [1]
     cycle: InverseCycle
     feedback: Feedback | None = None  #: of a study that asks for it
+    redefined: RedefinedOutput | None = None  #: where other outputs are followed
     warnings: list[Diagnostic] = field(default_factory=list)
     _core: _core.Inverted | None = None
 
@@ -217,6 +246,9 @@ def invert(
     verify: bool | None = None,
     force: bool | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
+    redefine: Sequence[str] | str | None = None,
+    along: str | None = None,
+    weight: float | None = None,
     set: Mapping[str, float | str] | None = None,
     progress: bool | Callable[[float], Any] = False,
 ) -> Inversion:
@@ -234,6 +266,9 @@ def invert(
     verify:   simulate the plant with the inputs (True)
     force:    integrate a non-minimum phase system all the same (False)
     limits:   {actuator: (lower, upper)} [SI]; where one is exceeded is warned about
+    redefine: outputs of rigid links, one per output: a mixture is followed, ``found.redefined``
+    along:    angle of the link, for a weight along it and one across it
+    weight:   share of the outputs; default: a hundredth below the largest that is minimum phase
     set:      parameters of a model, as in ``load``; a study has its own
     progress: True: a line on standard error; or a function of the fraction done: False stops
 
@@ -247,7 +282,8 @@ def invert(
     """
     core, notes = _source(study, set)
     changes = _changes(
-        output, by, to, duration, step, method, form, smooth, until, verify, force, limits
+        output, by, to, duration, step, method, form, smooth, until, verify, force, limits,
+        redefine, along, weight,
     )
     with _shown_progress(progress) as watch:
         inverted, found, more = _core.invert(core, changes, watch)
@@ -255,9 +291,20 @@ def invert(
     warn(notes, stacklevel=2)
     found["analysis"] = InverseAnalysis(**found["analysis"])
     found["cycle"] = InverseCycle(*found["cycle"])
+    if found["redefined"] is not None:
+        found["redefined"] = _redefined(**found["redefined"])
     if found["feedback"] is not None:
         found["feedback"] = _feedback(*found["feedback"])
     return Inversion(**found, warnings=notes, _core=inverted)
+
+
+def _redefined(weights: list[float], worst: list[float], truth: list[Any], **rest: Any) -> Any:
+    return RedefinedOutput(
+        weights=np.array(weights),
+        worst=np.array(worst),
+        truth=[TrueOutput(**output) for output in truth],
+        **rest,
+    )
 
 
 def _feedback(loops: list[Any], draws: list[Any], gains: list[Any], complete: bool) -> Feedback:
@@ -312,6 +359,9 @@ def _changes(
     verify: bool | None = None,
     force: bool | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
+    redefine: Sequence[str] | str | None = None,
+    along: str | None = None,
+    weight: float | None = None,
 ) -> _core.InvertChanges:
     return _core.InvertChanges(
         _names(output),
@@ -326,6 +376,9 @@ def _changes(
         verify,
         force,
         None if limits is None else [(name, *ends) for name, ends in limits.items()],
+        _names(redefine),
+        along,
+        weight,
     )
 
 

@@ -54,6 +54,25 @@ TEST(RedefineReference, TheErrorsOfTheOneLinkArm) {
   EXPECT_LT(left, 5.5);
 }
 
+// The same link by small displacements on a rigid one: the errors of the recomputation again.
+TEST(RedefineReference, TheEquivalentRigidLinkWithBeams) {
+  const Result<Model> arm = load("single_flexible_link");
+  ASSERT_TRUE(arm.ok());
+  const ServoChoice tip{{"atan2(tip_y, tip_x)"}, {}, {"T"}, {}};
+  const auto limit = redefine_output(*arm, nominal(*arm), tip, driven_section(-1));
+  ASSERT_TRUE(limit.ok()) << limit.diagnostics().text();
+  EXPECT_NEAR(limit->limit, 0.76, 0.01);
+  const auto at = [&](double weight) {
+    const auto found = invert_redefined(*arm, nominal(*arm), tip, driven_section(weight),
+                                        one_link_swing(), bdf2(0.01, 2));
+    if (!found.ok()) throw std::runtime_error(found.diagnostics().text());
+    return found->redefined->truth.front();
+  };
+  EXPECT_NEAR(at(0).mean_square, 5.8e-3, 0.05 * 5.8e-3);
+  EXPECT_LT(at(0.75).mean_square, 1e-4);
+  EXPECT_NEAR(at(0.2).residual / kDegree, 5.25, 0.25);
+}
+
 // The axial zeros leave the imaginary axis at 0.5, those of bending at 0.75 to 0.76.
 TEST(RedefineReference, TheTwoLinkArmHasALimitPerDirection) {
   const Model arm = *flexible_two_link(10);
