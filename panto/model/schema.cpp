@@ -118,7 +118,7 @@ constexpr SchemaKey kRotatingKeys[] = {
            "0"),
 };
 constexpr SchemaKey kServoKeys[] = {
-    key("output", T::kNames, "output of a motion, or several"),
+    key("output", T::kNames, "output of a motion or expression of positions, or several"),
     key("condition", T::kNames,
         "in place of outputs, or besides: expression of t, outputs and parameters that shall be "
         "zero"),

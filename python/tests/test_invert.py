@@ -263,3 +263,36 @@ def test_unknown_parameters_of_a_plant_are_refused():
     with pytest.raises(pg.ModelError) as caught:
         pg.invert({**FEEDBACK, "perturbed": [{"factor": {"kk": 2}}]})
     assert caught.value.items[0].id == 1057
+
+
+def test_a_redefined_output_is_followed_and_compared_with_the_true_one() -> None:
+    found = pg.invert(
+        "flexible_arm",
+        output="atan2(tip_y, tip_x)",
+        by="drive",
+        redefine="theta",
+        to=np.pi / 6,
+        smooth=4,
+        method="bdf2",
+        form="original",
+        until=2,
+        verify=False,
+    )
+    r = found.redefined
+    assert 0.75 < r.limit < 0.77 and abs(r.weight - 0.99 * r.limit) < 1e-12
+    assert r.axial is None and len(r.weights) == len(r.zeros) == len(r.worst) == 21
+    assert r.truth[0].mean_square < 1e-4 and r.truth[0].unit == "rad"
+    assert len(r.truth[0].inverse) == len(found.t) and len(r.truth[0].plant) == 0
+
+
+def test_a_redefined_output_that_would_diverge_is_refused() -> None:
+    with pytest.raises(pg.ModelError) as error:
+        pg.invert(
+            "flexible_arm",
+            output="atan2(tip_y, tip_x)",
+            by="drive",
+            redefine="theta",
+            weight=1,
+            to=0.5,
+        )
+    assert error.value.items[0].id == 1088
