@@ -183,10 +183,10 @@ std::string redefined_text(const RedefinedOutput& r) {
     if (!at.zeros.empty())
       text +=
           fmt::format("  {:>8.3g}{:>16.3g}   {}\n", at.weight, at.worst, text_of(at.zeros.front()));
-  text += fmt::format("\n  {:<26}{:>14}{:>14}{:>14}\n", "error of the true output", "mean square",
+  text += fmt::format("\n  {:<26}{:>14}{:>14}{:>17}\n", "error of the true output", "mean square",
                       "largest", "after the path");
   for (const TrueOutput& o : r.truth)
-    text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}{:>14.3g}\n", o.name, o.mean_square, o.largest,
+    text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}{:>17.3g}\n", o.name, o.mean_square, o.largest,
                         o.residual);
   return text;
 }

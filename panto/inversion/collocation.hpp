@@ -51,7 +51,7 @@ class Collocation {
   [[nodiscard]] std::vector<Entry> positions() const;
   // Accelerations when the rows hold as accelerations, by (y, v): at the instants and middles, nv rows each.
   [[nodiscard]] std::vector<Eigen::MatrixXd> accelerations();
-  // At the first instant: directions of (y, v) that the rows on positions and speeds leave free, as columns.
+  // At the first instant: directions of (y, v) that the rows on positions and speeds, and the conditions there, leave free: columns.
   [[nodiscard]] Eigen::MatrixXd free_at_begin();
 
   // Whether λ or u are interpolated in the middles (SRV-47).

@@ -258,6 +258,10 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     out.clamped_end = names_of(system, last.conditions.clamped);
   }
 
+  if (options.method != StableMethod::kBoundaryValue) {
+    first.conditions = rest_of_neutral(out.modes);
+    last.conditions.rows.resize(0, 2 * nv);
+  }
   const double decades = -std::log(options.leakage);
   const auto horizon = [&](double given, double rate) {
     return given >= 0 ? given : rate > 0 ? decades / rate : 0.0;
