@@ -1,6 +1,7 @@
 #include "panto/inversion/invert.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,6 +26,7 @@ struct Arguments : ModelArguments {
   bool analyse = false, force = false, unverified = false;
   std::string output, by, redefine, along, weight, to, duration, until, step, method, form, csv,
       view;
+  std::string ends, before, after, clamp_begin, clamp_end, tolerance;
   std::vector<std::string> limits;
   int smooth = -1;
 };
@@ -69,6 +71,16 @@ bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
   if (!time(a.until, changes.until)) return wrong("until", a.until, "a time, such as 12s");
   if (!a.method.empty()) changes.method = a.method;
   if (!a.form.empty()) changes.form = a.form;
+  if (!a.ends.empty()) changes.ends = a.ends;
+  const auto span = [&](const std::string& text, std::optional<double>& into) {
+    return time(text, into) && (!into || *into >= 0);
+  };
+  if (!span(a.before, changes.before)) return wrong("before", a.before, "a time, such as 1s");
+  if (!span(a.after, changes.after)) return wrong("after", a.after, "a time, such as 1s");
+  if (!time(a.tolerance, changes.tolerance) || (changes.tolerance && !(*changes.tolerance > 0)))
+    return wrong("tolerance", a.tolerance, "a number above 0, such as 1e-6");
+  if (!a.clamp_begin.empty()) changes.clamp_begin = split(a.clamp_begin);
+  if (!a.clamp_end.empty()) changes.clamp_end = split(a.clamp_end);
   if (a.smooth >= 0) changes.smooth = a.smooth;
   if (!a.redefine.empty()) changes.redefine = split(a.redefine);
   if (!a.along.empty()) changes.along = a.along;
@@ -198,6 +210,43 @@ void series(JsonWriter& json, const char* name, const std::vector<std::string>& 
   json.end_object();
 }
 
+const char* ends_of(const StableReport& s) {
+  if (s.method == StableMethod::kDirect) return "none: nearest to rest, direct";
+  if (s.method == StableMethod::kIndirect) return "none: nearest to rest, indirect";
+  return s.ends == EndKind::kClamped ? "clamped" : "eigenspaces";
+}
+
+void stable_json(JsonWriter& json, const StableReport& s) {
+  json.key("stable").begin_object().member("ends", ends_of(s));
+  json.member("clamped_begin", s.clamped_begin).member("clamped_end", s.clamped_end);
+  json.member("before", s.before).member("after", s.after);
+  json.member("pre_actuation", s.pre_actuation).member("post_actuation", s.post_actuation);
+  json.member("leakage_begin", s.leakage_begin).member("leakage_end", s.leakage_end);
+  json.member("error", s.error).member("intervals", s.intervals).member("meshes", s.meshes);
+  json.member("iterations", s.iterations).member("slow_downs", s.slow_downs).end_object();
+}
+
+std::string stable_text(const StableReport& s) {
+  std::string text = "\n";
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<26}{}\n", name, value);
+  };
+  line("internal modes", fmt::format("{} growing, {} decaying, {} neutral", s.modes.growing.size(),
+                                     s.modes.decaying.size(), s.modes.neutral.size()));
+  line("ends", ends_of(s));
+  if (s.ends == EndKind::kClamped) {
+    line("clamped at the beginning", fmt::format("{}", fmt::join(s.clamped_begin, ", ")));
+    line("clamped at the end", fmt::format("{}", fmt::join(s.clamped_end, ", ")));
+  }
+  line("horizon", fmt::format("{:.4g} s before the path, {:.4g} s after it", s.before, s.after));
+  line("inputs act", fmt::format("{:.4g} s before the path, {:.4g} s after it", s.pre_actuation,
+                                 s.post_actuation));
+  line("left at the ends", fmt::format("{:.2g}, {:.2g}", s.leakage_begin, s.leakage_end));
+  line("mesh", fmt::format("{} intervals, error {:.2g}, {} meshes, {} iterations", s.intervals,
+                           s.error, s.meshes, s.iterations));
+  return text;
+}
+
 std::string json_of(const Inversion& r, const FeedbackReport* feedback) {
   JsonWriter json;
   json.begin_object().member("model", r.model);
@@ -208,10 +257,14 @@ std::string json_of(const Inversion& r, const FeedbackReport* feedback) {
   series(json, "inputs", r.inputs, r.u);
   series(json, "coordinates", r.coordinates, r.y);
   json.member("tracking_max", r.tracking_max).member("tracking_rms", r.tracking_rms);
-  json.member("most_iterations", r.most_iterations).member("not_converged", r.not_converged);
-  json.key("cycle").begin_object();
-  json.member("mean", r.times.mean).member("worst", r.times.worst).member("over", r.times.over);
-  json.end_object();
+  if (r.stable) {
+    stable_json(json, *r.stable);
+  } else {
+    json.member("most_iterations", r.most_iterations).member("not_converged", r.not_converged);
+    json.key("cycle").begin_object();
+    json.member("mean", r.times.mean).member("worst", r.times.worst).member("over", r.times.over);
+    json.end_object();
+  }
   if (r.redefined) redefined_json(json, *r.redefined);
   if (feedback != nullptr) feedback_json(json, *feedback);
   json.end_object();
@@ -237,6 +290,7 @@ std::string table_of(const Inversion& r, const ServoChoice& servo, double dt) {
                           r.tracking_rms[i]);
   }
   if (r.redefined) text += redefined_text(*r.redefined);
+  if (r.stable) return text + stable_text(*r.stable);
   text += fmt::format("\n  cycle: mean {:.3g} us, worst {:.3g} us, at most {} iterations\n",
                       1e6 * r.times.mean, 1e6 * r.times.worst, r.most_iterations);
   return text;
@@ -289,7 +343,18 @@ int invert_verb(const Arguments& a) {
     }
     return kOk;
   }
-  const Result<Inversion> found = run_invert_study(*study);
+  const Result<Inversion> found = [&] {
+    const Interrupt interrupt;
+    Progress progress("invert " + study->model.name);
+    study->options.progress = [&](double fraction) {
+      progress.show(fraction);
+      return !Interrupt::requested();
+    };
+    Result<Inversion> result = run_invert_study(*study);
+    study->options.progress = nullptr;
+    progress.wipe();
+    return result;
+  }();
   notes.append(found.diagnostics());
   if (!found.ok()) return fail(notes, a.json);
   std::optional<FeedbackReport> feedback;
@@ -358,8 +423,24 @@ void add_invert(CLI::App& app, int& exit_code) {
       ->type_name("m")
       ->check(CLI::Range(0, kMostSmooth));
   verb->add_option("--step", a->step, "Cycle of the inverse model (10ms)")->type_name("time");
-  verb->add_option("--method", a->method, "euler, linear_euler, bdf1 ... bdf6 (bdf4), radau5")
+  verb->add_option("--method", a->method,
+                   "euler, linear_euler, bdf1 ... bdf6 (bdf4), radau5; stable: also where forward "
+                   "integration grows without bound; optimal: the same without "
+                   "conditions at its ends")
       ->type_name("name");
+  verb->add_option("--ends", a->ends,
+                   "Of method stable: eigenspaces (default), or clamped positions and speeds")
+      ->type_name("kind");
+  verb->add_option("--before", a->before, "Horizon before the path (until motion has decayed)")
+      ->type_name("time");
+  verb->add_option("--after", a->after, "Horizon after the path (until motion has decayed)")
+      ->type_name("time");
+  verb->add_option("--clamp-begin", a->clamp_begin,
+                   "Coordinates, speeds with ', held at rest at the beginning (chosen)")
+      ->type_name("name,...");
+  verb->add_option("--clamp-end", a->clamp_end, "The same at the end")->type_name("name,...");
+  verb->add_option("--tolerance", a->tolerance, "Error of the boundary value problem (1e-6)")
+      ->type_name("number");
   verb->add_option("--form", a->form,
                    "original, projection (default), substitution, minimal_extension, baumgarte")
       ->type_name("name");
@@ -374,7 +455,8 @@ void add_invert(CLI::App& app, int& exit_code) {
   verb->footer(
       "MODEL is a model, or a study.toml with a path (docs/invert.md).\nExamples:\n"
       "  panto invert manipulator_2d --output z --by u --analyse\n"
-      "  panto invert mass_on_car --to 4 --in 8s --method bdf3 --csv force.csv");
+      "  panto invert mass_on_car --to 4 --in 8s --method bdf3 --csv force.csv\n"
+      "  panto invert manipulator_2d --output z --by u --to 30deg --method stable");
   verb->callback([a, &exit_code] { exit_code = invert_verb(*a); });
 }
 

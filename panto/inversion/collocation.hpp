@@ -60,8 +60,9 @@ class Collocation {
   // Columns: states at the instants of the mesh and, between them, in the middle: 2 n - 1 of n.
   [[nodiscard]] Eigen::MatrixXd states() const;
   [[nodiscard]] std::vector<double> times() const;
-  // Largest change of positions, speeds and inputs since a solution on a mesh whose instants are among these: by its instants, relative to the largest values.
-  [[nodiscard]] std::vector<double> changes(const Collocation& coarser) const;
+  // Largest change of positions, speeds and (where asked for) inputs since a solution on a mesh whose instants are among these: by its instants, relative to the largest values.
+  [[nodiscard]] std::vector<double> changes(const Collocation& coarser,
+                                            bool of_inputs = true) const;
 
  private:
   // An instant or the middle of an interval, linearised: accelerations follow from the equations of motion (SRV-45),

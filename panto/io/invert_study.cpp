@@ -78,12 +78,29 @@ Result<LoadedInvertStudy> invert_model(Model model, Params params, const ModelSp
 std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy& study) {
   InverseOptions& inverse = study.options.inverse;
   if (changes.method) {
-    InverseOptions named = inverse;
+    InvertOptions named = study.options;
     // Of a linear implicit method before it: a method named anew iterates as its name says.
-    if (named.newton.iterations == 1) named.newton.iterations = NewtonOptions{}.iterations;
-    if (!inverse_method(*changes.method, named))
-      return UnknownWord{"method", *changes.method, "euler, linear_euler, bdf1 … bdf6 or radau5"};
-    inverse = named;
+    int& iterations = named.inverse.newton.iterations;
+    if (iterations == 1) iterations = NewtonOptions{}.iterations;
+    if (!invert_method(*changes.method, named))
+      return UnknownWord{"method", *changes.method,
+                         "euler, linear_euler, bdf1 … bdf6, radau5, stable or optimal"};
+    study.options = std::move(named);
+  }
+  StableOptions& stable = study.options.stable;
+  if (changes.ends) {
+    const std::optional<EndKind> ends = end_kind_of(*changes.ends);
+    if (!ends) return UnknownWord{"ends", *changes.ends, "eigenspaces or clamped"};
+    stable.ends = *ends;
+  }
+  stable.before = changes.before.value_or(stable.before);
+  stable.after = changes.after.value_or(stable.after);
+  stable.tolerance = changes.tolerance.value_or(stable.tolerance);
+  for (const auto& [names, into] : {std::pair(&changes.clamp_begin, &stable.clamp_begin),
+                                    std::pair(&changes.clamp_end, &stable.clamp_end)}) {
+    if (!*names) continue;
+    *into = **names;
+    if (!into->empty()) stable.ends = EndKind::kClamped;
   }
   if (changes.form) {
     const std::optional<Formulation> form = formulation_of(*changes.form);

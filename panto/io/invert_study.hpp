@@ -31,7 +31,9 @@ struct InvertChanges {
   std::optional<std::vector<std::string>> outputs, inputs;  // outputs: in place of conditions, too
   std::optional<std::vector<double>> to;                    // makes the path a line
   std::optional<double> duration, step, until;
-  std::optional<std::string> method, form;
+  std::optional<std::string> method, form, ends;
+  std::optional<double> before, after, tolerance;                  // of method "stable"
+  std::optional<std::vector<std::string>> clamp_begin, clamp_end;  // the same
   std::optional<int> smooth;
   std::optional<bool> verify, force;
   std::optional<std::vector<InputLimit>> limits;

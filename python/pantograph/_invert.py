@@ -47,6 +47,29 @@ class InverseCycle:
     over: int  #: of them longer than the step itself
 
 
+@dataclass(frozen=True, eq=False)
+class StableInverse:
+    """How ``method="stable"`` found the bounded motion."""
+
+    ends: str  #: "eigenspaces" or "clamped"
+    growing: np.ndarray  #: zeros of the internal motion at the beginning [1/s]
+    decaying: np.ndarray
+    neutral: np.ndarray
+    clamped_begin: list[str]  #: coordinates, speeds with "'"; of clamped ends
+    clamped_end: list[str]
+    before: float  #: horizon before the path [s]
+    after: float  #: and after it [s]
+    pre_actuation: float  #: how long before the path inputs act [s]
+    post_actuation: float  #: and after it [s]
+    leakage_begin: float  #: left of the internal motion at the beginning, of its largest [1]
+    leakage_end: float
+    error: float  #: of positions, speeds and inputs, relative to their largest [1]
+    intervals: int  #: of the mesh
+    meshes: int
+    iterations: int  #: Newton steps on all meshes
+    slow_downs: int  #: how often the path had to be slowed down to find a solution
+
+
 @dataclass(frozen=True)
 class TrackingError:
     """Of a true output minus the desired one, over a run [SI]."""
@@ -191,6 +214,7 @@ class Inversion:
     not_converged: int  #: steps
     largest_residual: float  #: as scaled [1]
     cycle: InverseCycle
+    stable: StableInverse | None = None  #: of ``method="stable"``
     feedback: Feedback | None = None  #: of a study that asks for it
     redefined: RedefinedOutput | None = None  #: where other outputs are followed
     warnings: list[Diagnostic] = field(default_factory=list)
@@ -246,6 +270,12 @@ def invert(
     verify: bool | None = None,
     force: bool | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
+    ends: str | None = None,
+    before: float | None = None,
+    after: float | None = None,
+    clamp_begin: Sequence[str] | str | None = None,
+    clamp_end: Sequence[str] | str | None = None,
+    tolerance: float | None = None,
     redefine: Sequence[str] | str | None = None,
     along: str | None = None,
     weight: float | None = None,
@@ -259,13 +289,19 @@ def invert(
     to:       outputs at the end of a line from rest to rest [SI]
     duration: of the path [s] (1)
     step:     cycle of the inverse model [s] (0.01)
-    method:   "euler", "linear_euler", "bdf1" … "bdf6" ("bdf4"), "radau5"
+    method:   "euler", "linear_euler", "bdf1" … "bdf6" ("bdf4"), "radau5"; "stable" solves a
+              boundary value problem: also where forward integration grows without bound;
+              "optimal" finds the same motion as the one nearest to rest
     form:     "original", "projection" (default), "substitution", "minimal_extension", "baumgarte"
     smooth:   continuous derivatives of the path; default: as the analysis asks for
     until:    end of the run [s]; default: a quarter beyond the path
     verify:   simulate the plant with the inputs (True)
     force:    integrate a non-minimum phase system all the same (False)
     limits:   {actuator: (lower, upper)} [SI]; where one is exceeded is warned about
+    ends:     of method "stable": "eigenspaces" (default), or "clamped" positions and speeds
+    before, after: its horizon around the path [s]; default: until internal motion has decayed
+    clamp_begin, clamp_end: coordinates to clamp, speeds with "'"; default: chosen
+    tolerance: of its solution, relative to the largest values (1e-6)
     redefine: outputs of rigid links, one per output: a mixture is followed, ``found.redefined``
     along:    angle of the link, for a weight along it and one across it
     weight:   share of the outputs; default: a hundredth below the largest that is minimum phase
@@ -282,8 +318,27 @@ def invert(
     """
     core, notes = _source(study, set)
     changes = _changes(
-        output, by, to, duration, step, method, form, smooth, until, verify, force, limits,
-        redefine, along, weight,
+        output,
+        by,
+        to,
+        duration,
+        step,
+        method,
+        form,
+        smooth,
+        until,
+        verify,
+        force,
+        limits,
+        ends,
+        before,
+        after,
+        clamp_begin,
+        clamp_end,
+        tolerance,
+        redefine,
+        along,
+        weight,
     )
     with _shown_progress(progress) as watch:
         inverted, found, more = _core.invert(core, changes, watch)
@@ -291,6 +346,8 @@ def invert(
     warn(notes, stacklevel=2)
     found["analysis"] = InverseAnalysis(**found["analysis"])
     found["cycle"] = InverseCycle(*found["cycle"])
+    if found["stable"] is not None:
+        found["stable"] = StableInverse(**found["stable"])
     if found["redefined"] is not None:
         found["redefined"] = _redefined(**found["redefined"])
     if found["feedback"] is not None:
@@ -359,6 +416,12 @@ def _changes(
     verify: bool | None = None,
     force: bool | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
+    ends: str | None = None,
+    before: float | None = None,
+    after: float | None = None,
+    clamp_begin: Sequence[str] | str | None = None,
+    clamp_end: Sequence[str] | str | None = None,
+    tolerance: float | None = None,
     redefine: Sequence[str] | str | None = None,
     along: str | None = None,
     weight: float | None = None,
@@ -375,7 +438,13 @@ def _changes(
         until,
         verify,
         force,
-        None if limits is None else [(name, *ends) for name, ends in limits.items()],
+        None if limits is None else [(name, *values) for name, values in limits.items()],
+        ends,
+        before,
+        after,
+        _names(clamp_begin),
+        _names(clamp_end),
+        tolerance,
         _names(redefine),
         along,
         weight,
