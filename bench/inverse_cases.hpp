@@ -8,6 +8,7 @@
 #include "panto/inversion/model_servo.hpp"
 #include "panto/inversion/study.hpp"
 #include "panto/io/load.hpp"
+#include "tests/inversion/flexible_arms.hpp"
 
 namespace panto::bench {
 
@@ -49,6 +50,30 @@ inline Result<InverseCase> inverse_case(const std::string& name, const std::stri
   out.steps = std::lround(path->end() / options.dt);
   Result<std::unique_ptr<InverseModel>> inverse =
       InverseModel::create(*out.servo, std::move(*path), options);
+  if (!inverse) return inverse.diagnostics();
+  out.inverse = std::move(*inverse);
+  return out;
+}
+
+// Ten elements, BDF2 in cycles of 1 ms, three quarters of the tip's direction and a quarter of the driven section's: 30 degrees in 1 s, 1 s of rest.
+inline Result<InverseCase> redefined_arm(Formulation formulation) {
+  InverseCase out;
+  Result<Model> model = inversion_test::flexible_arm(10);
+  if (!model) return model.diagnostics();
+  out.model = std::make_unique<Model>(std::move(*model));
+  const Redefinition how = inversion_test::driven_section(0.75);
+  Result<std::unique_ptr<ModelServo>> servo =
+      ModelServo::create(*out.model, nominal(*out.model),
+                         redefined(inversion_test::tip_direction(), how, how.weight, -1));
+  if (!servo) return servo.diagnostics();
+  out.servo = std::move(*servo);
+  InverseOptions options;
+  options.dt = 0.001;
+  options.order = 2;
+  options.formulation = formulation;
+  out.steps = 2000;
+  Result<std::unique_ptr<InverseModel>> inverse =
+      InverseModel::create(*out.servo, inversion_test::one_link_swing(), options);
   if (!inverse) return inverse.diagnostics();
   out.inverse = std::move(*inverse);
   return out;

@@ -19,14 +19,21 @@ py::tuple study_of(Result<LoadedInvertStudy>&& loaded) {
   return py::make_tuple(std::make_shared<LoadedInvertStudy>(value_of(std::move(loaded))), notes);
 }
 
-InvertChanges changes_of(std::optional<std::vector<std::string>> outputs,
-                         std::optional<std::vector<std::string>> inputs,
-                         std::optional<std::vector<double>> to, std::optional<double> duration,
-                         std::optional<double> step, std::optional<std::string> method,
-                         std::optional<std::string> form, std::optional<int> smooth,
-                         std::optional<double> until, std::optional<bool> verify,
-                         std::optional<bool> force, const std::optional<Limits>& limits) {
+InvertChanges changes_of(
+    std::optional<std::vector<std::string>> outputs, std::optional<std::vector<std::string>> inputs,
+    std::optional<std::vector<double>> to, std::optional<double> duration,
+    std::optional<double> step, std::optional<std::string> method, std::optional<std::string> form,
+    std::optional<int> smooth, std::optional<double> until, std::optional<bool> verify,
+    std::optional<bool> force, const std::optional<Limits>& limits, std::optional<std::string> ends,
+    std::optional<double> before, std::optional<double> after,
+    std::optional<std::vector<std::string>> clamp_begin,
+    std::optional<std::vector<std::string>> clamp_end, std::optional<double> tolerance,
+    std::optional<std::vector<std::string>> redefine, std::optional<std::string> along,
+    std::optional<double> weight) {
   InvertChanges c;
+  c.redefine = std::move(redefine);
+  c.along = std::move(along);
+  c.weight = weight;
   c.outputs = std::move(outputs);
   c.inputs = std::move(inputs);
   c.to = std::move(to);
@@ -38,6 +45,18 @@ InvertChanges changes_of(std::optional<std::vector<std::string>> outputs,
   c.smooth = smooth;
   c.verify = verify;
   c.force = force;
+  const auto not_negative = [](const char* name, const std::optional<double>& value) {
+    if (value && !(*value >= 0))
+      throw py::value_error(std::string(name) + ": expected a time of at least 0");
+    return value;
+  };
+  c.ends = std::move(ends);
+  c.before = not_negative("before", before);
+  c.after = not_negative("after", after);
+  c.clamp_begin = std::move(clamp_begin);
+  c.clamp_end = std::move(clamp_end);
+  if (tolerance && !(*tolerance > 0)) throw py::value_error("tolerance: expected more than 0");
+  c.tolerance = tolerance;
   if (!limits) return c;
   c.limits.emplace();
   for (const auto& [actuator, lower, upper] : *limits) {
@@ -95,6 +114,61 @@ py::dict by_name(const std::vector<std::string>& names, const std::vector<double
   return d;
 }
 
+py::dict to_dict(const RedefinedOutput& r) {
+  py::dict d;
+  py::list weights, worst, zeros, truth;
+  for (const WeightedZeros& at : r.along) {
+    weights.append(at.weight);
+    worst.append(at.worst);
+    zeros.append(array_of(at.zeros));
+  }
+  for (const TrueOutput& o : r.truth) {
+    py::dict t;
+    t["name"] = o.name;
+    t["unit"] = o.unit;
+    t["inverse"] = array_of(o.inverse);
+    t["plant"] = array_of(o.plant);
+    t["mean_square"] = o.mean_square;
+    t["largest"] = o.largest;
+    t["residual"] = o.residual;
+    truth.append(std::move(t));
+  }
+  d["outputs"] = r.choice.outputs;
+  d["weight"] = r.weight;
+  d["axial"] = r.axial >= 0 ? py::object(py::float_(r.axial)) : py::object(py::none());
+  d["limit"] = r.limit;
+  d["together"] = r.together;
+  d["weights"] = std::move(weights);
+  d["worst"] = std::move(worst);
+  d["zeros"] = std::move(zeros);
+  d["truth"] = std::move(truth);
+  return d;
+}
+
+py::dict to_dict(const StableReport& s) {
+  py::dict d;
+  d["ends"] = s.method != StableMethod::kBoundaryValue ? "none"
+              : s.ends == EndKind::kClamped            ? "clamped"
+                                                       : "eigenspaces";
+  d["growing"] = array_of(s.modes.growing);
+  d["decaying"] = array_of(s.modes.decaying);
+  d["neutral"] = array_of(s.modes.neutral);
+  d["clamped_begin"] = s.clamped_begin;
+  d["clamped_end"] = s.clamped_end;
+  d["before"] = s.before;
+  d["after"] = s.after;
+  d["pre_actuation"] = s.pre_actuation;
+  d["post_actuation"] = s.post_actuation;
+  d["leakage_begin"] = s.leakage_begin;
+  d["leakage_end"] = s.leakage_end;
+  d["error"] = s.error;
+  d["intervals"] = s.intervals;
+  d["meshes"] = s.meshes;
+  d["iterations"] = s.iterations;
+  d["slow_downs"] = s.slow_downs;
+  return d;
+}
+
 py::dict to_dict(const Inversion& r) {
   py::dict d, units;
   const auto add_units = [&](const std::vector<std::string>& names,
@@ -120,7 +194,9 @@ py::dict to_dict(const Inversion& r) {
   d["most_iterations"] = r.most_iterations;
   d["not_converged"] = r.not_converged;
   d["largest_residual"] = r.largest_residual;
+  d["stable"] = r.stable ? py::object(to_dict(*r.stable)) : py::object(py::none());
   d["cycle"] = py::make_tuple(r.times.mean, r.times.worst, r.times.cycles, r.times.over);
+  d["redefined"] = r.redefined ? py::object(to_dict(*r.redefined)) : py::object(py::none());
   return d;
 }
 
@@ -262,7 +338,8 @@ void bind_inversion(py::module_& module) {
   py::class_<InvertChanges>(module, "InvertChanges")
       .def(py::init(&changes_of), arg("output"), arg("by"), arg("to"), arg("duration"), arg("step"),
            arg("method"), arg("form"), arg("smooth"), arg("until"), arg("verify"), arg("force"),
-           arg("limits"));
+           arg("limits"), arg("ends"), arg("before"), arg("after"), arg("clamp_begin"),
+           arg("clamp_end"), arg("tolerance"), arg("redefine"), arg("along"), arg("weight"));
   py::class_<Inverted, std::shared_ptr<Inverted>>(module, "Inverted")
       .def(
           "write",

@@ -23,7 +23,11 @@ Rows fig4_2();
 Rows fig4_11();
 Rows fig5_5();
 Rows fig5_10();
+Rows fig6_10();
 Rows fig6_13();
+Rows fig6_4();
+Rows fig6_8();
+Rows fig6_9();
 Rows manipulator_2d();
 Rows mass_on_car();
 Rows table3_3();
@@ -96,8 +100,16 @@ std::span<const Case> cases() {
            drucker2022::fig5_10},
       Case{"drucker2022", "fig5.5", "Error of the force on the mass-on-car system",
            drucker2022::fig5_5},
+      Case{"drucker2022", "fig6.10", "Vibration of the flexible link after the move",
+           drucker2022::fig6_10},
       Case{"drucker2022", "fig6.13", "Redefined outputs of flexible arms: limits and errors",
            drucker2022::fig6_13},
+      Case{"drucker2022", "fig6.4", "Stable inversion of the planar manipulator: order, error",
+           drucker2022::fig6_4},
+      Case{"drucker2022", "fig6.8", "Flexible link: four elements beside fifteen",
+           drucker2022::fig6_8},
+      Case{"drucker2022", "fig6.9", "Jacobian of the flexible link by differences",
+           drucker2022::fig6_9},
       Case{"drucker2022", "manipulator_2d", "Equations (2.90)-(2.93) of the planar manipulator",
            drucker2022::manipulator_2d},
       Case{"drucker2022", "mass_on_car",

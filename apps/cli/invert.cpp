@@ -1,6 +1,7 @@
 #include "panto/inversion/invert.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,18 +24,24 @@ namespace {
 
 struct Arguments : ModelArguments {
   bool analyse = false, force = false, unverified = false;
-  std::string output, by, to, duration, until, step, method, form, csv, view;
+  std::string output, by, redefine, along, weight, to, duration, until, step, method, form, csv,
+      view;
+  std::string ends, before, after, clamp_begin, clamp_end, tolerance;
   std::vector<std::string> limits;
   int smooth = -1;
 };
 
 std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> out;
-  for (size_t start = 0; start < text.size();) {
-    const size_t end = std::min(text.find(',', start), text.size());
-    if (end > start) out.push_back(text.substr(start, end - start));
-    start = end + 1;
+  std::vector<std::string> out(1);
+  int open = 0;  // commas inside an expression are its own
+  for (const char c : text) {
+    open += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && open == 0)
+      out.emplace_back();
+    else
+      out.back() += c;
   }
+  std::erase(out, "");
   return out;
 }
 
@@ -64,7 +71,21 @@ bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
   if (!time(a.until, changes.until)) return wrong("until", a.until, "a time, such as 12s");
   if (!a.method.empty()) changes.method = a.method;
   if (!a.form.empty()) changes.form = a.form;
+  if (!a.ends.empty()) changes.ends = a.ends;
+  const auto span = [&](const std::string& text, std::optional<double>& into) {
+    return time(text, into) && (!into || *into >= 0);
+  };
+  if (!span(a.before, changes.before)) return wrong("before", a.before, "a time, such as 1s");
+  if (!span(a.after, changes.after)) return wrong("after", a.after, "a time, such as 1s");
+  if (!time(a.tolerance, changes.tolerance) || (changes.tolerance && !(*changes.tolerance > 0)))
+    return wrong("tolerance", a.tolerance, "a number above 0, such as 1e-6");
+  if (!a.clamp_begin.empty()) changes.clamp_begin = split(a.clamp_begin);
+  if (!a.clamp_end.empty()) changes.clamp_end = split(a.clamp_end);
   if (a.smooth >= 0) changes.smooth = a.smooth;
+  if (!a.redefine.empty()) changes.redefine = split(a.redefine);
+  if (!a.along.empty()) changes.along = a.along;
+  if (!a.weight.empty() && !parse_value(a.weight, changes.weight.emplace()))
+    return wrong("weight", a.weight, "a number from 0 to 1");
   if (a.force) changes.force = true;
   if (a.unverified) changes.verify = false;
   for (const std::string& text : a.limits) {
@@ -138,11 +159,92 @@ void analysis_json(JsonWriter& json, const ServoAnalysis& s) {
       .end_object();
 }
 
+void redefined_json(JsonWriter& json, const RedefinedOutput& r) {
+  json.key("redefined").begin_object();
+  json.member("outputs", r.choice.outputs).member("weight", r.weight);
+  if (r.axial >= 0) json.member("axial", r.axial);
+  json.member("limit", r.limit).member("together", r.together);
+  json.key("zeros").begin_array();
+  for (const WeightedZeros& at : r.along) {
+    json.begin_object().member("weight", at.weight).member("worst", at.worst);
+    json.key("zeros").begin_array();
+    for (const auto& z : at.zeros) json.begin_array().value(z.real()).value(z.imag()).end_array();
+    json.end_array().end_object();
+  }
+  json.end_array().key("true").begin_array();
+  for (const TrueOutput& o : r.truth) {
+    json.begin_object().member("name", o.name).member("mean_square", o.mean_square);
+    json.member("largest", o.largest).member("residual", o.residual);
+    json.member("inverse", o.inverse).member("plant", o.plant).end_object();
+  }
+  json.end_array().end_object();
+}
+
+std::string redefined_text(const RedefinedOutput& r) {
+  std::string text = "\n  redefined: rigid + weight (output - rigid)\n";
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<26}{}\n", name, value);
+  };
+  line("weight", fmt::format("{:.4g}", r.weight));
+  if (r.axial >= 0) line("weight along the link", fmt::format("{:.4g}", r.axial));
+  line("minimum phase up to", fmt::format("{:.4g}", r.limit));
+  if (r.axial >= 0) line("  both parts alike", fmt::format("{:.4g}", r.together));
+  text +=
+      fmt::format("\n  {:>8}{:>16}   {}\n", "weight", "Re s / |s|", "zero furthest right [1/s]");
+  for (const WeightedZeros& at : r.along)
+    if (!at.zeros.empty())
+      text +=
+          fmt::format("  {:>8.3g}{:>16.3g}   {}\n", at.weight, at.worst, text_of(at.zeros.front()));
+  text += fmt::format("\n  {:<26}{:>14}{:>14}{:>17}\n", "error of the true output", "mean square",
+                      "largest", "after the path");
+  for (const TrueOutput& o : r.truth)
+    text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}{:>17.3g}\n", o.name, o.mean_square, o.largest,
+                        o.residual);
+  return text;
+}
+
 void series(JsonWriter& json, const char* name, const std::vector<std::string>& names,
             const std::vector<std::vector<double>>& values) {
   json.key(name).begin_object();
   for (size_t i = 0; i < names.size() && i < values.size(); ++i) json.member(names[i], values[i]);
   json.end_object();
+}
+
+const char* ends_of(const StableReport& s) {
+  if (s.method == StableMethod::kDirect) return "none: nearest to rest, direct";
+  if (s.method == StableMethod::kIndirect) return "none: nearest to rest, indirect";
+  return s.ends == EndKind::kClamped ? "clamped" : "eigenspaces";
+}
+
+void stable_json(JsonWriter& json, const StableReport& s) {
+  json.key("stable").begin_object().member("ends", ends_of(s));
+  json.member("clamped_begin", s.clamped_begin).member("clamped_end", s.clamped_end);
+  json.member("before", s.before).member("after", s.after);
+  json.member("pre_actuation", s.pre_actuation).member("post_actuation", s.post_actuation);
+  json.member("leakage_begin", s.leakage_begin).member("leakage_end", s.leakage_end);
+  json.member("error", s.error).member("intervals", s.intervals).member("meshes", s.meshes);
+  json.member("iterations", s.iterations).member("slow_downs", s.slow_downs).end_object();
+}
+
+std::string stable_text(const StableReport& s) {
+  std::string text = "\n";
+  const auto line = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<26}{}\n", name, value);
+  };
+  line("internal modes", fmt::format("{} growing, {} decaying, {} neutral", s.modes.growing.size(),
+                                     s.modes.decaying.size(), s.modes.neutral.size()));
+  line("ends", ends_of(s));
+  if (s.ends == EndKind::kClamped) {
+    line("clamped at the beginning", fmt::format("{}", fmt::join(s.clamped_begin, ", ")));
+    line("clamped at the end", fmt::format("{}", fmt::join(s.clamped_end, ", ")));
+  }
+  line("horizon", fmt::format("{:.4g} s before the path, {:.4g} s after it", s.before, s.after));
+  line("inputs act", fmt::format("{:.4g} s before the path, {:.4g} s after it", s.pre_actuation,
+                                 s.post_actuation));
+  line("left at the ends", fmt::format("{:.2g}, {:.2g}", s.leakage_begin, s.leakage_end));
+  line("mesh", fmt::format("{} intervals, error {:.2g}, {} meshes, {} iterations", s.intervals,
+                           s.error, s.meshes, s.iterations));
+  return text;
 }
 
 std::string json_of(const Inversion& r, const FeedbackReport* feedback) {
@@ -155,10 +257,15 @@ std::string json_of(const Inversion& r, const FeedbackReport* feedback) {
   series(json, "inputs", r.inputs, r.u);
   series(json, "coordinates", r.coordinates, r.y);
   json.member("tracking_max", r.tracking_max).member("tracking_rms", r.tracking_rms);
-  json.member("most_iterations", r.most_iterations).member("not_converged", r.not_converged);
-  json.key("cycle").begin_object();
-  json.member("mean", r.times.mean).member("worst", r.times.worst).member("over", r.times.over);
-  json.end_object();
+  if (r.stable) {
+    stable_json(json, *r.stable);
+  } else {
+    json.member("most_iterations", r.most_iterations).member("not_converged", r.not_converged);
+    json.key("cycle").begin_object();
+    json.member("mean", r.times.mean).member("worst", r.times.worst).member("over", r.times.over);
+    json.end_object();
+  }
+  if (r.redefined) redefined_json(json, *r.redefined);
   if (feedback != nullptr) feedback_json(json, *feedback);
   json.end_object();
   return json.text() + "\n";
@@ -182,6 +289,8 @@ std::string table_of(const Inversion& r, const ServoChoice& servo, double dt) {
       text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}\n", r.outputs[i], r.tracking_max[i],
                           r.tracking_rms[i]);
   }
+  if (r.redefined) text += redefined_text(*r.redefined);
+  if (r.stable) return text + stable_text(*r.stable);
   text += fmt::format("\n  cycle: mean {:.3g} us, worst {:.3g} us, at most {} iterations\n",
                       1e6 * r.times.mean, 1e6 * r.times.worst, r.most_iterations);
   return text;
@@ -234,7 +343,18 @@ int invert_verb(const Arguments& a) {
     }
     return kOk;
   }
-  const Result<Inversion> found = run_invert_study(*study);
+  const Result<Inversion> found = [&] {
+    const Interrupt interrupt;
+    Progress progress("invert " + study->model.name);
+    study->options.progress = [&](double fraction) {
+      progress.show(fraction);
+      return !Interrupt::requested();
+    };
+    Result<Inversion> result = run_invert_study(*study);
+    study->options.progress = nullptr;
+    progress.wipe();
+    return result;
+  }();
   notes.append(found.diagnostics());
   if (!found.ok()) return fail(notes, a.json);
   std::optional<FeedbackReport> feedback;
@@ -285,6 +405,15 @@ void add_invert(CLI::App& app, int& exit_code) {
   verb->add_option("--output", a->output, "Outputs to follow (default: [[servo]] of the model)")
       ->type_name("name,...");
   verb->add_option("--by", a->by, "Actuators that make them follow")->type_name("name,...");
+  verb->add_option("--redefine", a->redefine,
+                   "Follow a mixture of the outputs and of these, their values with rigid links")
+      ->type_name("name,...");
+  verb->add_option(
+          "--weight", a->weight,
+          "Share of the outputs in it (a hundredth below the largest that is minimum phase)")
+      ->type_name("0..1");
+  verb->add_option("--along", a->along, "Angle of the link: a weight along it and one across it")
+      ->type_name("name");
   verb->add_option("--to", a->to, "Outputs at the end of a line from rest to rest")
       ->type_name("value,...");
   verb->add_option("--in", a->duration, "Duration of the path (1s)")->type_name("time");
@@ -294,8 +423,24 @@ void add_invert(CLI::App& app, int& exit_code) {
       ->type_name("m")
       ->check(CLI::Range(0, kMostSmooth));
   verb->add_option("--step", a->step, "Cycle of the inverse model (10ms)")->type_name("time");
-  verb->add_option("--method", a->method, "euler, linear_euler, bdf1 ... bdf6 (bdf4), radau5")
+  verb->add_option("--method", a->method,
+                   "euler, linear_euler, bdf1 ... bdf6 (bdf4), radau5; stable: also where forward "
+                   "integration grows without bound; optimal: the same without "
+                   "conditions at its ends")
       ->type_name("name");
+  verb->add_option("--ends", a->ends,
+                   "Of method stable: eigenspaces (default), or clamped positions and speeds")
+      ->type_name("kind");
+  verb->add_option("--before", a->before, "Horizon before the path (until motion has decayed)")
+      ->type_name("time");
+  verb->add_option("--after", a->after, "Horizon after the path (until motion has decayed)")
+      ->type_name("time");
+  verb->add_option("--clamp-begin", a->clamp_begin,
+                   "Coordinates, speeds with ', held at rest at the beginning (chosen)")
+      ->type_name("name,...");
+  verb->add_option("--clamp-end", a->clamp_end, "The same at the end")->type_name("name,...");
+  verb->add_option("--tolerance", a->tolerance, "Error of the boundary value problem (1e-6)")
+      ->type_name("number");
   verb->add_option("--form", a->form,
                    "original, projection (default), substitution, minimal_extension, baumgarte")
       ->type_name("name");
@@ -310,7 +455,8 @@ void add_invert(CLI::App& app, int& exit_code) {
   verb->footer(
       "MODEL is a model, or a study.toml with a path (docs/invert.md).\nExamples:\n"
       "  panto invert manipulator_2d --output z --by u --analyse\n"
-      "  panto invert mass_on_car --to 4 --in 8s --method bdf3 --csv force.csv");
+      "  panto invert mass_on_car --to 4 --in 8s --method bdf3 --csv force.csv\n"
+      "  panto invert manipulator_2d --output z --by u --to 30deg --method stable");
   verb->callback([a, &exit_code] { exit_code = invert_verb(*a); });
 }
 

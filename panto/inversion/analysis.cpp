@@ -287,8 +287,8 @@ Diagnostics judge(const ServoAnalysis& analysis, const Path& path) {
   if (analysis.type == InverseClass::kNonMinimumPhase)
     d.error(1031, {},
             fmt::format("non-minimum phase: a zero at {:+.4g} 1/s, the internal motion would grow "
-                        "without bound in a forward integration; stable inversion solves for it as "
-                        "a boundary value problem, another output may have none",
+                        "without bound in a forward integration; method \"stable\" solves a "
+                        "boundary value problem for it, another output may have no such zero",
                         analysis.zeros.front().real()));
   if (path.smoothness() < analysis.smoothness)
     d.warning(1033, {},

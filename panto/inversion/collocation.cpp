@@ -197,9 +197,11 @@ void Collocation::missed(const std::vector<Equation>& equations, Eigen::VectorXd
                : e.level == 1 ? values_.g1[e.row]
                               : values_.g2[e.row];
     if (e.component >= 0) {
-      const int base = static_cast<int>(system_.rows()[static_cast<size_t>(e.row)].level);
-      f -=
-          target_[static_cast<size_t>(e.component) + outputs * static_cast<size_t>(e.level - base)];
+      const AlgebraicRow& row = system_.rows()[static_cast<size_t>(e.row)];
+      const int derivative = e.level - static_cast<int>(row.level);
+      f = row.left(
+          f - target_[static_cast<size_t>(e.component) + outputs * static_cast<size_t>(derivative)],
+          e.level);
     }
     c[static_cast<Eigen::Index>(k)] = f;
   }
@@ -511,7 +513,7 @@ std::vector<double> Collocation::times() const {
   return out;
 }
 
-std::vector<double> Collocation::changes(const Collocation& coarser) const {
+std::vector<double> Collocation::changes(const Collocation& coarser, bool of_inputs) const {
   std::vector<double> out;
   out.reserve(coarser.mesh_.size());
   size_t k = 0;
@@ -525,7 +527,7 @@ std::vector<double> Collocation::changes(const Collocation& coarser) const {
         worst = std::max(worst, std::abs(a[c] - b[c]) / scale_[c]);
     };
     compare(0, 2 * nv_);
-    compare(3 * nv_ + nl_, nu_);
+    if (of_inputs) compare(3 * nv_ + nl_, nu_);
     out.push_back(worst);
   }
   return out;

@@ -51,7 +51,7 @@ class Collocation {
   [[nodiscard]] std::vector<Entry> positions() const;
   // Accelerations when the rows hold as accelerations, by (y, v): at the instants and middles, nv rows each.
   [[nodiscard]] std::vector<Eigen::MatrixXd> accelerations();
-  // At the first instant: directions of (y, v) that the rows on positions and speeds leave free, as columns.
+  // At the first instant: directions of (y, v) that the rows on positions and speeds, and the conditions there, leave free: columns.
   [[nodiscard]] Eigen::MatrixXd free_at_begin();
 
   // Whether λ or u are interpolated in the middles (SRV-47).
@@ -60,8 +60,9 @@ class Collocation {
   // Columns: states at the instants of the mesh and, between them, in the middle: 2 n - 1 of n.
   [[nodiscard]] Eigen::MatrixXd states() const;
   [[nodiscard]] std::vector<double> times() const;
-  // Largest change of positions, speeds and inputs since a solution on a mesh whose instants are among these: by its instants, relative to the largest values.
-  [[nodiscard]] std::vector<double> changes(const Collocation& coarser) const;
+  // Largest change of positions, speeds and (where asked for) inputs since a solution on a mesh whose instants are among these: by its instants, relative to the largest values.
+  [[nodiscard]] std::vector<double> changes(const Collocation& coarser,
+                                            bool of_inputs = true) const;
 
  private:
   // An instant or the middle of an interval, linearised: accelerations follow from the equations of motion (SRV-45),

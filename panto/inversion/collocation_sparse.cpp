@@ -36,7 +36,9 @@ Eigen::VectorXd Collocation::scales() {
 bool Collocation::equations(Eigen::VectorXd& left, Entries* entries) {
   const int n = static_cast<int>(mesh_.size());
   const auto at = static_cast<Eigen::Index>(at_instants_.size());
-  Eigen::Index total = n * (nv_ + at) + end_.conditions.forces.rows();
+  Eigen::Index total = n * (nv_ + at);
+  for (const HorizonEnd* e : {&begin_, &end_})
+    total += e->conditions.rows.rows() + e->conditions.forces.rows();
   for (int i = 0; i + 1 < n; ++i)
     total += nv_ + mu_ + static_cast<Eigen::Index>(free_y_[static_cast<size_t>(i)].size()) +
              static_cast<Eigen::Index>(free_v_[static_cast<size_t>(i)].size());
@@ -118,10 +120,22 @@ bool Collocation::equations(Eigen::VectorXd& left, Entries* entries) {
                 {w + j, -4. / 6},
                 {b + 2 * nv_ + j, -1. / 6}});
   }
-  const Eigen::MatrixXd& idle = end_.conditions.forces;
-  if (idle.rows() > 0) {
-    left.tail(idle.rows()) = idle * (x_.segment(node(n - 1) + 3 * nv_, mu_) - end_.mu);
-    put(entries, row, node(n - 1) + 3 * nv_, idle);
+  for (const HorizonEnd* e : {&begin_, &end_}) {
+    const int a = node(e == &begin_ ? 0 : n - 1);
+    const Eigen::MatrixXd &on_motion = e->conditions.rows, &on_forces = e->conditions.forces;
+    if (on_motion.rows() > 0) {
+      const Eigen::MatrixXd by_y = on_motion.leftCols(nv_),
+                            by_v = on_motion.rightCols(nv_) / e->frequency;
+      left.segment(row, on_motion.rows()) =
+          by_y * (x_.segment(a, nv_) - e->y) + by_v * x_.segment(a + nv_, nv_);
+      put(entries, row, a, by_y);
+      put(entries, row, a + nv_, by_v);
+      row += on_motion.rows();
+    }
+    if (on_forces.rows() == 0) continue;
+    left.segment(row, on_forces.rows()) = on_forces * (x_.segment(a + 3 * nv_, mu_) - e->mu);
+    put(entries, row, a + 3 * nv_, on_forces);
+    row += on_forces.rows();
   }
   return left.allFinite();
 }
@@ -177,9 +191,15 @@ Eigen::MatrixXd Collocation::free_at_begin() {
     if (at_instants_[k].level < 2 && row.differentiable)
       bound.push_back(static_cast<Eigen::Index>(k));
   }
-  if (bound.empty()) return Eigen::MatrixXd::Identity(2 * nv_, 2 * nv_);
+  const Eigen::MatrixXd& given = begin_.conditions.rows;
+  Eigen::MatrixXd all(static_cast<Eigen::Index>(bound.size()) + given.rows(), 2 * nv_);
+  if (all.rows() == 0) return Eigen::MatrixXd::Identity(2 * nv_, 2 * nv_);
+  all.topRows(static_cast<Eigen::Index>(bound.size())) = p.C(bound, Eigen::seq(0, 2 * nv_ - 1));
+  if (given.rows() > 0)
+    all.bottomRows(given.rows()) << given.leftCols(nv_), given.rightCols(nv_) / begin_.frequency;
+  for (Eigen::Index i = 0; i < all.rows(); ++i) all.row(i).normalize();
   MinimumNorm rows(1e-10);
-  rows.compute(p.C(bound, Eigen::seq(0, 2 * nv_ - 1)));
+  rows.compute(all);
   return rows.null_space();
 }
 

@@ -214,6 +214,13 @@ EndConditions arrive_along_decaying(const InternalModes& modes) {
           {}};
 }
 
+EndConditions rest_of_neutral(const InternalModes& modes) {
+  if (modes.neutral_basis.cols() == 0) return {};
+  return {amplitudes(modes.neutral_basis, side_by_side(modes.decaying_basis, modes.growing_basis)),
+          {},
+          {}};
+}
+
 EndConditions clamp_begin(const InternalModes& modes, const std::vector<int>& chosen) {
   EndConditions out = clamps(side_by_side(modes.decaying_basis, modes.neutral_basis), chosen);
   const Eigen::MatrixXd hidden = complement(modes.rows, modes.basis());

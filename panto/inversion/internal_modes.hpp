@@ -36,6 +36,8 @@ struct EndConditions {
 // At the beginning the motion must leave rest along growing modes (SRV-41), at the end come to rest along decaying ones (SRV-42). Neutral modes begin at rest.
 EndConditions leave_along_growing(const InternalModes& modes);
 EndConditions arrive_along_decaying(const InternalModes& modes);
+// At the beginning neutral modes alone at rest: for those who choose the others.
+EndConditions rest_of_neutral(const InternalModes& modes);
 // The same with single positions and speeds held at their rest (SRV-43): as many as there are modes to be kept out, chosen so that they tell these modes apart as
 // well as can be, positions first; `chosen`: numbers in d to be taken instead. Empty rows where `chosen` cannot tell them apart.
 EndConditions clamp_begin(const InternalModes& modes, const std::vector<int>& chosen = {});

@@ -105,7 +105,7 @@ Result<Rest> rest_at(ServoSystem& system, const Path& path, double t, View guess
       // A path of speeds or accelerations says nothing about where the mechanism rests.
       if (i >= nl && !row.implicit) {
         const double wanted = target[component++];
-        if (level == 0) f[nv + i] -= wanted;
+        if (level == 0) f[nv + i] = row.left(f[nv + i] - wanted, 0);
       }
       if (!with_tangent) continue;
       j.row(nv + i).head(nv) = level == 0   ? values.G.row(i)
@@ -268,7 +268,7 @@ Diagnostics InverseModel::start(double t, View y, View v, View lambda, View u) {
     const int level = static_cast<int>(row.level);
     double g0 = values.g0[i], g1 = values.g1[i];
     if (i >= nl_ && !row.implicit) {
-      g0 -= target[component];
+      g0 = row.left(g0 - target[component], level);
       g1 -= target[component + (level == 0 ? static_cast<size_t>(path_.size()) : 0)];
       ++component;
     }

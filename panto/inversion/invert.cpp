@@ -16,16 +16,19 @@ namespace {
 Result<Run> forward(const Model& model, const Params& params, const ModelServo& servo,
                     const Inversion& inversion, const InvertOptions& options) {
   Model plant = model;
+  // Simulations begin at 0.
+  std::vector<double> t = inversion.t;
+  for (double& at : t) at -= inversion.t.front();
   const std::span<const int> inputs = servo.inputs();
   for (size_t i = 0; i < inputs.size(); ++i) {
     plant.inputs[static_cast<size_t>(inputs[i])].signal = static_cast<int>(plant.signals.size());
-    plant.signals.push_back(Signal::table(inversion.t, inversion.u[i]));
+    plant.signals.push_back(Signal::table(t, inversion.u[i]));
     plant.signal_sources.emplace_back();
   }
   SimulationOptions o;
-  o.until = inversion.t.back();
+  o.until = t.back();
   o.tol = options.tol;
-  o.at = inversion.t;
+  o.at = std::move(t);
   o.keep_states = false;
   // Inputs that are noise drive a variable step to a crawl: there is no motion to verify then.
   constexpr double kSeconds = 20;
@@ -86,73 +89,19 @@ void check_limits(const InvertOptions& options, const Inversion& found, Diagnost
   }
 }
 
-}  // namespace
-
-std::vector<double> course_of(const ServoOutput& output,
-                              const std::vector<std::vector<double>>& of_model) {
-  std::vector<double> out(of_model.at(static_cast<size_t>(output.of.front())).size()),
-      now(output.of.size());
-  for (size_t k = 0; k < out.size(); ++k) {
-    for (size_t i = 0; i < now.size(); ++i) now[i] = of_model[static_cast<size_t>(output.of[i])][k];
-    out[k] = output.value(now);
-  }
-  return out;
-}
-
-Result<AnalysedRest> analyse_at_rest(ServoSystem& servo, const Path& path) {
-  Result<Rest> rest = rest_at(servo, path, path.begin());
-  if (!rest.ok()) return rest.diagnostics();
-  AnalysedRest out;
-  out.outputs.resize(static_cast<size_t>(path.size()));
-  path.at(path.begin(), 1, out.outputs);
-  out.analysis = analyse(servo, path.begin(), *rest);
-  out.rest = std::move(*rest);
-  return out;
-}
-
-Result<Path> path_at_rest(ModelServo& servo) {
-  const auto n = static_cast<size_t>(servo.nv());
-  std::vector<double> y(n), still(n, 0.0), lambda(static_cast<size_t>(servo.n_lambda()), 0.0),
-      u(static_cast<size_t>(servo.nu()), 0.0);
-  servo.guess(y);
-  ServoValues values;
-  values.resize(servo.nv(), servo.n_lambda(), servo.nu());
-  servo.evaluate({0, y, still, still, lambda, u}, false, values);
-  std::vector<double> z;
-  for (int i = servo.n_lambda(); i < static_cast<int>(servo.rows().size()); ++i) {
-    const AlgebraicRow& row = servo.rows()[static_cast<size_t>(i)];
-    if (!row.implicit) z.push_back(row.level == Level::kPosition ? values.g0[i] : 0.0);
-  }
-  if (z.empty()) {
-    Diagnostics d;
-    d.error(1002, {}, "at least one output must follow a path");
-    return d;
-  }
-  return Path::line(z, z, 0, 1, 0);
-}
-
-Result<AnalysedRest> analyse_at_rest(ModelServo& servo) {
-  const Result<Path> here = path_at_rest(servo);
-  if (!here.ok()) return here.diagnostics();
-  return analyse_at_rest(servo, *here);
-}
-
-Result<Inversion> invert(const Model& model, const Params& params, const ServoChoice& choice,
-                         const Path& path, const InvertOptions& options) {
-  Result<std::unique_ptr<ModelServo>> servo = ModelServo::create(model, params, choice);
-  if (!servo.ok()) return servo.diagnostics();
+// Step by step from t = 0.
+Diagnostics march(ModelServo& servo, const Path& path, const InvertOptions& options,
+                  Inversion& found) {
   Diagnostics notes;
   if (path.begin() < 0) {
     notes.error(1022, {}, fmt::format("the path begins at t = {} s, before 0", path.begin()));
     return notes;
   }
   Result<std::unique_ptr<InverseModel>> inverse =
-      InverseModel::create(**servo, path, options.inverse);
+      InverseModel::create(servo, path, options.inverse);
   if (!inverse.ok()) return inverse.diagnostics();
-  Result<AnalysedRest> rest = analyse_at_rest(**servo, path);
+  Result<AnalysedRest> rest = analyse_at_rest(servo, path);
   if (!rest.ok()) return rest.diagnostics();
-  Inversion found;
-  found.model = model.name;
   found.analysis = rest->analysis;
   const Diagnostics judged = judge(rest->analysis, path);
   for (const Diagnostic& item : judged.items()) {
@@ -163,20 +112,9 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
   }
   if (!notes.ok()) return notes;
 
-  found.inputs = (*servo)->input_names();
-  found.coordinates = (*servo)->coordinate_names();
-  for (size_t i = static_cast<size_t>((*servo)->n_lambda()); i < (*servo)->rows().size(); ++i)
-    if (!(*servo)->rows()[i].implicit) found.outputs.push_back((*servo)->rows()[i].name);
-  describe(model, **servo, found);
-  found.desired.resize(found.outputs.size());
-  found.u.resize(found.inputs.size());
-  for (auto* series : {&found.y, &found.v, &found.w}) series->resize(found.coordinates.size());
   InverseModel& m = **inverse;
   const auto record = [&] {
     found.t.push_back(m.t());
-    std::vector<double> z(found.outputs.size());
-    path.at(m.t(), 1, z);
-    for (size_t i = 0; i < z.size(); ++i) found.desired[i].push_back(z[i]);
     const auto put = [](View from, std::vector<std::vector<double>>& to) {
       for (size_t i = 0; i < to.size(); ++i) to[i].push_back(from[i]);
     };
@@ -185,16 +123,16 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
     put(m.v(), found.v);
     put(m.w(), found.w);
   };
-  if (const Diagnostics d = m.start(0); !d.ok()) return d;
+  if (Diagnostics d = m.start(0); !d.ok()) return d;
   record();
   ServoValues scratch;
-  scratch.resize((*servo)->nv(), (*servo)->n_lambda(), (*servo)->nu());
+  scratch.resize(servo.nv(), servo.n_lambda(), servo.nu());
   // Where all outputs are reached at once, the way to them is watched.
   const bool watched = found.analysis.configuration == Configuration::kOrthogonal;
   const auto side = [&] {
     return !watched
                ? 0
-               : decoupling_side(**servo, {m.t(), m.y(), m.v(), m.w(), m.lambda(), m.u()}, scratch);
+               : decoupling_side(servo, {m.t(), m.y(), m.v(), m.w(), m.lambda(), m.u()}, scratch);
   };
   int first_side = side();
   const double until =
@@ -254,6 +192,123 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
         fmt::format("{} of {} steps did not converge, the first at t = {:.6g} s; largest "
                     "residual {:.3g}",
                     found.not_converged, found.times.cycles, unconverged, found.largest_residual));
+  return notes;
+}
+
+// The bounded motion, at the cycle's instants: one of them is the beginning of the path.
+Diagnostics solve_stably(ModelServo& servo, const Path& path, const InvertOptions& options,
+                         Inversion& found) {
+  Diagnostics notes;
+  const double dt = options.inverse.dt;
+  StableOptions wanted = options.stable;
+  if (wanted.after < 0 && options.until > 0) wanted.after = options.until - path.end();
+  if (!(dt > 0) || (options.until > 0 && options.until < path.end())) {
+    notes.error(1072, {},
+                dt > 0 ? "the run ends before the path does" : "the cycle must be longer than 0");
+    return notes;
+  }
+  wanted.progress = [&options](double fraction) {
+    return !options.progress || options.progress(options.verify ? 0.5 * fraction : fraction);
+  };
+  Result<StableInversion> solved = invert_stably(servo, path, wanted);
+  notes.append(solved.diagnostics());
+  if (!solved.ok()) return notes;
+  notes.append(resolves(solved->modes, dt));
+  if (!notes.ok()) return notes;
+  const double begin = path.begin() - std::floor(solved->before / dt + 1e-6) * dt,
+               length = solved->t.back() - begin;
+  const auto count = static_cast<size_t>(length / dt + 1e-6) + 1;
+  for (size_t k = 0; k < count; ++k) found.t.push_back(begin + static_cast<double>(k) * dt);
+  const auto sample = [&](const std::vector<std::vector<double>>& from,
+                          std::vector<std::vector<double>>& to) {
+    for (size_t i = 0; i < to.size(); ++i) {
+      const Signal course = Signal::table(solved->t, from[i]);
+      for (const double t : found.t) to[i].push_back(course.at(t).value);
+    }
+  };
+  sample(solved->u, found.u);
+  sample(solved->y, found.y);
+  sample(solved->v, found.v);
+  sample(solved->w, found.w);
+  found.stable = std::move(*solved);
+  found.analysis = found.stable->analysis;
+  return notes;
+}
+
+}  // namespace
+
+std::vector<double> course_of(const ServoOutput& output,
+                              const std::vector<std::vector<double>>& of_model) {
+  std::vector<double> out(of_model.at(static_cast<size_t>(output.of.front())).size()),
+      now(output.of.size());
+  for (size_t k = 0; k < out.size(); ++k) {
+    for (size_t i = 0; i < now.size(); ++i) now[i] = of_model[static_cast<size_t>(output.of[i])][k];
+    out[k] = output.value(now);
+  }
+  return out;
+}
+
+Result<AnalysedRest> analyse_at_rest(ServoSystem& servo, const Path& path) {
+  Result<Rest> rest = rest_at(servo, path, path.begin());
+  if (!rest.ok()) return rest.diagnostics();
+  AnalysedRest out;
+  out.outputs.resize(static_cast<size_t>(path.size()));
+  path.at(path.begin(), 1, out.outputs);
+  out.analysis = analyse(servo, path.begin(), *rest);
+  out.rest = std::move(*rest);
+  return out;
+}
+
+Result<Path> path_at_rest(ModelServo& servo) {
+  const auto n = static_cast<size_t>(servo.nv());
+  std::vector<double> y(n), still(n, 0.0), lambda(static_cast<size_t>(servo.n_lambda()), 0.0),
+      u(static_cast<size_t>(servo.nu()), 0.0);
+  servo.guess(y);
+  ServoValues values;
+  values.resize(servo.nv(), servo.n_lambda(), servo.nu());
+  servo.evaluate({0, y, still, still, lambda, u}, false, values);
+  std::vector<double> z;
+  for (int i = servo.n_lambda(); i < static_cast<int>(servo.rows().size()); ++i) {
+    const AlgebraicRow& row = servo.rows()[static_cast<size_t>(i)];
+    if (!row.implicit) z.push_back(row.level == Level::kPosition ? values.g0[i] : 0.0);
+  }
+  if (z.empty()) {
+    Diagnostics d;
+    d.error(1002, {}, "at least one output must follow a path");
+    return d;
+  }
+  return Path::line(z, z, 0, 1, 0);
+}
+
+Result<AnalysedRest> analyse_at_rest(ModelServo& servo) {
+  const Result<Path> here = path_at_rest(servo);
+  if (!here.ok()) return here.diagnostics();
+  return analyse_at_rest(servo, *here);
+}
+
+Result<Inversion> invert(const Model& model, const Params& params, const ServoChoice& choice,
+                         const Path& path, const InvertOptions& options) {
+  Result<std::unique_ptr<ModelServo>> servo = ModelServo::create(model, params, choice);
+  if (!servo.ok()) return servo.diagnostics();
+  Inversion found;
+  found.model = model.name;
+  found.inputs = (*servo)->input_names();
+  found.coordinates = (*servo)->coordinate_names();
+  for (size_t i = static_cast<size_t>((*servo)->n_lambda()); i < (*servo)->rows().size(); ++i)
+    if (!(*servo)->rows()[i].implicit) found.outputs.push_back((*servo)->rows()[i].name);
+  describe(model, **servo, found);
+  found.u.resize(found.inputs.size());
+  for (auto* series : {&found.y, &found.v, &found.w}) series->resize(found.coordinates.size());
+  Diagnostics notes = options.method == InvertMethod::kStable
+                          ? solve_stably(**servo, path, options, found)
+                          : march(**servo, path, options, found);
+  if (!notes.ok()) return notes;
+  found.desired.resize(found.outputs.size());
+  std::vector<double> z(found.outputs.size());
+  for (const double t : found.t) {
+    path.at(t, 1, z);
+    for (size_t i = 0; i < z.size(); ++i) found.desired[i].push_back(z[i]);
+  }
   check_limits(options, found, notes);
   if (!notes.ok()) return notes;
   if (!options.verify || !found.complete) return {std::move(found), std::move(notes)};
@@ -266,10 +321,14 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
     return {std::move(found), std::move(notes)};
   }
   for (size_t i = 0; i < found.outputs.size(); ++i) {
+    const AlgebraicRow& row = (*servo)->rows()[static_cast<size_t>((*servo)->n_lambda()) + i];
+    const int level = static_cast<int>(row.level);
     found.achieved.push_back(course_of((*servo)->outputs()[i], run->outputs));
     double worst = 0, sum = 0, range = 0;
     for (size_t k = 0; k < run->t.size(); ++k) {
-      const double e = found.achieved[i][k] - found.desired[i][k];
+      double& achieved = found.achieved[i][k];
+      achieved = found.desired[i][k] + row.left(achieved - found.desired[i][k], level);
+      const double e = achieved - found.desired[i][k];
       worst = std::max(worst, std::abs(e));
       sum += e * e;
       range = std::max(range, std::abs(found.desired[i][k] - found.desired[i][0]));

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "panto/inversion/analysis.hpp"
 #include "panto/inversion/redefine.hpp"
+#include "panto/inversion/stable_inversion.hpp"
 
 namespace panto {
 
@@ -13,9 +15,16 @@ struct InputLimit {
   double lower = -1e300, upper = 1e300;
 };
 
+enum class InvertMethod : std::uint8_t {
+  kForward,  // step by step, as a controller would
+  kStable,   // the whole horizon at once: before, on and after the path
+};
+
 struct InvertOptions {
-  InverseOptions inverse;
-  double until = 0;      // end of the run; 0: a quarter beyond the end of the path
+  InvertMethod method = InvertMethod::kForward;
+  InverseOptions inverse;  // `dt` is the cycle of the result for every method
+  StableOptions stable;
+  double until = 0;  // end of the run; 0: a quarter beyond the end of the path, or as `stable` says
   bool verify = true;    // simulate the plant with the inputs
   double tol = 1e-10;    // of that simulation, with variable step
   bool force = false;    // integrate all the same: non-minimum phase, beyond a singular decoupling
@@ -47,6 +56,7 @@ struct Inversion {
   std::vector<std::vector<double>>
       plant;  // all outputs of the model, simulated; empty without verification
   std::optional<RedefinedOutput> redefined;  // where other outputs are followed than were asked for
+  std::optional<StableReport> stable;        // of kStable: t begins before the path does
 };
 
 // The path that stays where the outputs are in the model's initial pose.
@@ -65,10 +75,11 @@ Result<AnalysedRest> analyse_at_rest(ServoSystem& servo, const Path& path);
 std::vector<double> course_of(const ServoOutput& output,
                               const std::vector<std::vector<double>>& of_model);
 
-// From t = 0, which must not lie after the beginning of the path. Errors: those of ModelServo, InverseModel and judge(); E1024 where a step fails, E1025 where the decoupling becomes singular on
-// the way, with their times.
+// kForward: from t = 0, which must not lie after the beginning of the path. Errors: those of ModelServo, InverseModel and judge(); E1024 where a step fails, E1025
+// where the decoupling becomes singular on the way, with their times.
 // Warnings beside the result: W1033, W1034, W1041 (a limit is exceeded: which, when, by how much), W1042 (steps that did not converge),
 // W1043 (the plant does not follow), W1044 (it could not be simulated).
+// kStable: those of invert_stably().
 Result<Inversion> invert(const Model& model, const Params& params, const ServoChoice& choice,
                          const Path& path, const InvertOptions& options);
 

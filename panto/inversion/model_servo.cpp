@@ -144,6 +144,7 @@ Result<std::unique_ptr<ModelServo>> ModelServo::create(const Model& model, const
       AlgebraicRow row{name, static_cast<Level>(o.order)};
       if (o.order == Order::kValue && o.channel.kind == ChannelKind::kCoordinate && o.offset < 0)
         row.coordinate = o.channel.dof;
+      row.within_turn = o.channel.within_turn;
       s.rows_.push_back(std::move(row));
       continue;
     }

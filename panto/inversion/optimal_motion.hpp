@@ -5,8 +5,8 @@
 
 namespace panto {
 
-// Minimises ½∫|y - rest|² dt. rest: positions at times() of the problem, by column. Accelerations, λ and u of the problem's own conditions at the ends are kept, conditions
-// on positions and speeds are not looked at.
+// Minimises ½∫|y - rest|² dt. rest: positions at times() of the problem, by column. Conditions that the problem has at its ends are kept: they must leave
+// growing and decaying modes free.
 // Direct: the discretised integral under the discretised equations, by an interior point method (SRV-52).
 [[nodiscard]] Status nearest_to_rest(Collocation& problem, const Eigen::MatrixXd& rest,
                                      int iterations, double tolerance, Collocation::Report& report);

@@ -238,6 +238,13 @@ Diagnostics judge_steps(const std::vector<Complex>& zeros, const InverseOptions&
 Result<Inversion> invert_redefined(const Model& model, const Params& params,
                                    const ServoChoice& choice, const Redefinition& how,
                                    const Path& path, const InvertOptions& options) {
+  if (options.method != InvertMethod::kForward) {
+    Diagnostics d;
+    d.error(1086, how.loc,
+            "redefine: for methods that go forward in time; stable inversion follows the output "
+            "itself");
+    return d;
+  }
   Result<RedefinedOutput> other = redefine_output(model, params, choice, how);
   if (!other.ok()) return other.diagnostics();
   InvertOptions forward = options;

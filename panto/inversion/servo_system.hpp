@@ -3,6 +3,8 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cmath>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,13 @@ struct AlgebraicRow {
   bool implicit = false;
   // Where the row is one coordinate: its number, otherwise -1.
   int coordinate = -1;
+  // Its value is known up to whole turns.
+  bool within_turn = false;
+  // What is left of a value less its target, on a level of the row or one of its derivatives.
+  [[nodiscard]] double left(double difference, int at_level) const noexcept {
+    constexpr double kTurn = 2 * std::numbers::pi;
+    return within_turn && at_level == 0 ? std::remainder(difference, kTurn) : difference;
+  }
 };
 
 struct ServoPoint {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
+#include <utility>
 
 #include "panto/inversion/optimal_motion.hpp"
 
@@ -106,9 +108,30 @@ double slowest(const std::vector<std::complex<double>>& zeros) {
   return zeros.empty() ? 0 : std::abs(zeros.front().real());
 }
 
-void keep(const Collocation& problem, const ServoSystem& system, StableInversion& out) {
+// λ and u at the instants of a mesh, from it and from the one with every interval halved: second-order errors cancel (SRV-48).
+Eigen::MatrixXd extrapolated(const Collocation& fine, const Collocation& coarse, int forces) {
+  const Eigen::MatrixXd f = fine.states().bottomRows(forces),
+                        c = coarse.states().bottomRows(forces);
+  Eigen::MatrixXd out(forces, static_cast<Eigen::Index>(coarse.mesh().size()));
+  for (Eigen::Index i = 0; i < out.cols(); ++i) out.col(i) = (4 * f.col(4 * i) - c.col(2 * i)) / 3;
+  return out;
+}
+
+// forces: λ and u at every other instant, where they are better known. Where they are straight in intervals the middles are not delivered.
+void keep(const Collocation& problem, const ServoSystem& system, const Eigen::MatrixXd& forces,
+          StableInversion& out) {
   out.t = problem.times();
-  const Eigen::MatrixXd states = problem.states();
+  Eigen::MatrixXd states = problem.states();
+  if (problem.interpolates() && problem.mesh().size() % 2 != 0) {
+    out.t = problem.mesh();
+    states = states(Eigen::all, Eigen::seq(0, Eigen::last, 2)).eval();
+  }
+  if (forces.cols() > 0) {
+    auto own = states.bottomRows(forces.rows());
+    const Eigen::MatrixXd correction = forces - own(Eigen::all, Eigen::seq(0, Eigen::last, 2));
+    for (Eigen::Index i = 0; i < own.cols(); ++i)
+      own.col(i) += (correction.col(i / 2) + correction.col((i + 1) / 2)) / 2;
+  }
   const auto rows = [&](int from, int count, std::vector<std::vector<double>>& to) {
     for (int i = 0; i < count; ++i) {
       std::vector<double>& row = to.emplace_back(out.t.size());
@@ -172,6 +195,19 @@ void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int
 
 }  // namespace
 
+Diagnostics resolves(const InternalModes& modes, double dt) {
+  Diagnostics d;
+  for (const auto* zeros : {&modes.growing, &modes.decaying}) {
+    if (zeros->empty() || !(dt * std::abs(zeros->front()) > 1)) continue;
+    d.error(1078, {},
+            fmt::format("steps of {:.3g} s cannot follow internal motion of {:+.4g} 1/s: they must "
+                        "be shorter than {:.2g} s",
+                        dt, zeros->front().real(), 1 / std::abs(zeros->front())));
+    break;
+  }
+  return d;
+}
+
 Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                                       const StableOptions& options) {
   Diagnostics notes;
@@ -199,8 +235,14 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   end.u = along->col(along->cols() - 1).tail(nu);
 
   StableInversion out;
+  out.analysis = analysis;
+  out.method = options.method;
+  out.ends = options.ends;
+  out.path_begin = path.begin();
+  out.path_end = path.end();
   out.modes = internal_modes(system, path.begin(), *begin);
   const InternalModes at_end = internal_modes(system, path.end(), end);
+  if (Diagnostics d = resolves(out.modes, options.dt); !d.ok()) return d;
   constexpr double kDrifts = 1e-6;
   for (const auto& s : out.modes.neutral)
     if (std::abs(s) < kDrifts * std::max(1.0, out.modes.frequency)) {
@@ -258,6 +300,10 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     out.clamped_end = names_of(system, last.conditions.clamped);
   }
 
+  if (options.method != StableMethod::kBoundaryValue) {
+    first.conditions = rest_of_neutral(out.modes);
+    last.conditions.rows.resize(0, 2 * nv);
+  }
   const double decades = -std::log(options.leakage);
   const auto horizon = [&](double given, double rate) {
     return given >= 0 ? given : rate > 0 ? decades / rate : 0.0;
@@ -285,10 +331,13 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   };
   if (Diagnostics d = rigid(); !d.ok()) return d;
   constexpr double kSlowest = 1024;
-  // Errors fall at least by four when intervals are halved: the change is three times what is left. Where it is far below the tolerance they are fine enough;
-  // interpolated forces need an even mesh.
-  constexpr double kFalls = 3, kFine = 0.3;
+  // When intervals are halved errors fall at least by four, at most by sixteen: the change is three to fifteen times what is left, as two changes tell. Where it is far
+  // below the tolerance intervals are fine enough; extrapolated forces need all of them halved.
+  constexpr double kLeast = 3, kMost = 15, kFine = 0.3;
+  double change_of_all = 0, change_of_motion = 0;
+  bool extrapolates = false;
   std::unique_ptr<Collocation> coarser;
+  Eigen::MatrixXd better;  // λ and u, extrapolated
   Collocation::Report report;
   const auto solve = [&](Collocation& problem) -> Result<Status> {
     if (options.method == StableMethod::kBoundaryValue)
@@ -332,6 +381,8 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
         slowed.stretch *= 2;
       }
       coarser.reset();
+      better.resize(0, 0);
+      change_of_all = change_of_motion = 0;
       mesh = uniform(parts(), spacing);
       if (Diagnostics d = rigid(); !d.ok()) return d;
       continue;
@@ -354,18 +405,38 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     std::vector<char> halve(mesh.size() - 1, 1);
     bool done = options.dt > 0;
     if (coarser && !done) {
-      const std::vector<double> changed = problem->changes(*coarser);
-      out.error = *std::max_element(changed.begin(), changed.end()) / kFalls;
+      const bool straight = problem->interpolates();
+      const Eigen::MatrixXd before = std::exchange(
+          better, straight ? extrapolated(*problem, *coarser, nl + nu) : Eigen::MatrixXd());
+      const auto estimate = [&](double change, double& last_change) {
+        const double falls = last_change > 0 ? last_change / change - 1 : kLeast;
+        last_change = change;
+        return change / std::clamp(falls, kLeast, kMost);
+      };
+      const std::vector<double> changed = problem->changes(*coarser, true);
+      out.error = estimate(*std::max_element(changed.begin(), changed.end()), change_of_all);
+      if (straight) {
+        const std::vector<double> of_motion = problem->changes(*coarser, false);
+        double extrapolated_error =
+            estimate(*std::max_element(of_motion.begin(), of_motion.end()), change_of_motion);
+        const Eigen::MatrixXd u = better.bottomRows(nu)(Eigen::all, Eigen::seq(0, Eigen::last, 2));
+        double change = before.cols() > 0 ? 0 : std::numeric_limits<double>::infinity();
+        for (Eigen::Index i = 0; i < nu && before.cols() > 0; ++i)
+          change = std::max(change, (u.row(i) - before.row(nl + i)).cwiseAbs().maxCoeff() /
+                                        std::max(u.row(i).cwiseAbs().maxCoeff(), 1e-300));
+        extrapolated_error = std::max(extrapolated_error, change / kLeast);
+        extrapolates = extrapolated_error < out.error;
+        out.error = std::min(out.error, extrapolated_error);
+      }
       done = out.error <= options.tolerance;
       size_t k = 0;
       for (size_t i = 0; i + 1 < mesh.size(); ++i) {
         while (k + 2 < coarser->mesh().size() && coarser->mesh()[k + 1] <= mesh[i]) ++k;
-        halve[i] = problem->interpolates() ||
-                   std::max(changed[k], changed[k + 1]) > kFine * options.tolerance;
+        halve[i] = straight || std::max(changed[k], changed[k + 1]) > kFine * options.tolerance;
       }
     }
     if (done) {
-      keep(*problem, system, out);
+      keep(*problem, system, extrapolates ? better : Eigen::MatrixXd(), out);
       break;
     }
     const Eigen::MatrixXd states = problem->states();

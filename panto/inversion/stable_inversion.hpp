@@ -36,11 +36,14 @@ struct StableOptions {
   std::function<bool(double)> progress;  // fraction done; false stops
 };
 
-struct StableInversion {
-  std::vector<double> t;  // instants of the mesh and the middles of its intervals
-  std::vector<std::vector<double>> y, v, w, lambda, u;  // by row
-  InternalModes modes;                                  // at the beginning
+// How it was found.
+struct StableReport {
+  ServoAnalysis analysis;  // at the beginning
+  InternalModes modes;     // there
+  StableMethod method = StableMethod::kBoundaryValue;
+  EndKind ends = EndKind::kEigenspaces;
   std::vector<std::string> clamped_begin, clamped_end;
+  double path_begin = 0, path_end = 0;
   double before = 0, after = 0;  // horizon
   double
       pre_actuation = 0,
@@ -54,9 +57,17 @@ struct StableInversion {
   int intervals = 0, meshes = 0, iterations = 0, slow_downs = 0;
 };
 
+struct StableInversion : StableReport {
+  std::vector<double> t;  // instants of the mesh and the middles of its intervals
+  std::vector<std::vector<double>> y, v, w, lambda, u;  // by row
+};
+
 // Errors: E1021 (no rest at the beginning or end), E1032 (no inverse), E1071 (a zero at the origin: internal motion drifts), E1072 (options that cannot be: clamps,
-// horizon), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped), E1090 (indirect, where inputs do not act on accelerations at once).
+// horizon), E1078 (a mesh that is too coarse), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped), E1090
+// (indirect, where inputs do not act on accelerations at once).
 // Warnings: W1076 (zeros on the imaginary axis: oscillations that do not decay), W1077 (a horizon that is too short, and the one that would do), W1033.
+// E1078 where steps of dt are too long to follow the slowest growing and decaying internal motion.
+Diagnostics resolves(const InternalModes& modes, double dt);
 Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                                       const StableOptions& options);
 

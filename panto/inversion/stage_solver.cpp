@@ -234,7 +234,8 @@ void StageSolver::evaluate_stage(int stage, bool with_tangent) noexcept {
     const int base = static_cast<int>(row.level);
     Eigen::VectorXd* g[3] = {&values_.g0, &values_.g1, &values_.g2};
     for (int level = base; level < 3; ++level)
-      (*g[level])[nl_ + i] -= target_[(level - base) * z + k];
+      (*g[level])[nl_ + i] =
+          row.left((*g[level])[nl_ + i] - target_[(level - base) * z + k], level);
     ++k;
   }
   double* f = f_.data() + static_cast<ptrdiff_t>(stage) * local_;

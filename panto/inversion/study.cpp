@@ -24,6 +24,19 @@ bool inverse_method(const std::string& name, InverseOptions& o) {
   return true;
 }
 
+bool invert_method(const std::string& name, InvertOptions& o) {
+  const bool optimal = name == "optimal";
+  o.method = optimal || name == "stable" ? InvertMethod::kStable : InvertMethod::kForward;
+  o.stable.method = optimal ? StableMethod::kDirect : StableMethod::kBoundaryValue;
+  return o.method != InvertMethod::kForward || inverse_method(name, o.inverse);
+}
+
+std::optional<EndKind> end_kind_of(const std::string& name) {
+  if (name == "eigenspaces") return EndKind::kEigenspaces;
+  if (name == "clamped") return EndKind::kClamped;
+  return std::nullopt;
+}
+
 std::optional<Formulation> formulation_of(const std::string& name) {
   if (name == "original") return Formulation::kOriginal;
   if (name == "projection") return Formulation::kProjection;
@@ -114,8 +127,48 @@ PathSpec read_path(const Node& node, Diagnostics& d) {
   return p;
 }
 
-void read_method(const Node& node, Diagnostics& d, InverseOptions& o) {
+void read_stable(const StudyReader& r, Diagnostics& d, StableOptions& o) {
+  if (o.method == StableMethod::kBoundaryValue)
+    r.keys({"name", "step", "ends", "before", "after", "clamp_begin", "clamp_end", "tolerance",
+            "iterations"});
+  else
+    r.keys({"name", "step", "solver", "before", "after", "tolerance", "iterations"});
+  if (const std::string* solver = r.text("solver")) {
+    if (*solver == "indirect")
+      o.method = StableMethod::kIndirect;
+    else if (*solver != "direct")
+      r.error(114, r.find("solver")->loc,
+              fmt::format("solver: \"{}\" is not one of direct, indirect", *solver));
+  }
+  if (const std::string* ends = r.text("ends")) {
+    const auto kind = end_kind_of(*ends);
+    if (kind)
+      o.ends = *kind;
+    else
+      r.error(114, r.find("ends")->loc,
+              fmt::format("ends: \"{}\" is not one of eigenspaces, clamped", *ends));
+  }
+  const auto span = [&](const char* key, double& value) {
+    if (!r.number(key, &dim::kTime, value) || value >= 0) return;
+    d.error(304, r.find(key)->loc, fmt::format("{}: {:g} s, expected at least 0", key, value));
+  };
+  span("before", o.before);
+  span("after", o.after);
+  o.clamp_begin = r.texts("clamp_begin");
+  o.clamp_end = r.texts("clamp_end");
+  if (!o.clamp_begin.empty() || !o.clamp_end.empty()) o.ends = EndKind::kClamped;
+  r.number("tolerance", &dim::kNone, o.tolerance);
+  r.whole("iterations", 1, o.iterations);
+}
+
+void read_method(const Node& node, Diagnostics& d, InvertOptions& options) {
   const StudyReader r(node, "method", d);
+  InverseOptions& o = options.inverse;
+  r.number("step", &dim::kTime, o.dt);
+  const std::string* method = r.text("name");
+  if (method != nullptr && invert_method(*method, options) &&
+      options.method == InvertMethod::kStable)
+    return read_stable(r, d, options.stable);
   r.keys({"name", "step", "form", "jacobian", "restart", "iterations", "tolerance", "scaling",
           "start", "predict"});
   const auto word = [&](const char* key, const char* words, const auto& accept) {
@@ -124,9 +177,8 @@ void read_method(const Node& node, Diagnostics& d, InverseOptions& o) {
       r.error(114, r.find(key)->loc, fmt::format("{}: \"{}\" is not one of {}", key, *text, words));
   };
   r.whole("iterations", 1, o.newton.iterations);
-  word("name", "euler, linear_euler, bdf1 … bdf6, radau5",
+  word("name", "euler, linear_euler, bdf1 … bdf6, radau5, stable, optimal",
        [&](const std::string& name) { return inverse_method(name, o); });
-  r.number("step", &dim::kTime, o.dt);
   word("form", "original, projection, substitution, minimal_extension, baumgarte",
        [&](const std::string& name) {
          const auto f = formulation_of(name);
@@ -148,6 +200,21 @@ void read_method(const Node& node, Diagnostics& d, InverseOptions& o) {
   r.flag("predict", o.predict);
 }
 
+Redefinition read_redefinition(const Node& node, Diagnostics& d) {
+  const StudyReader r(node, "redefine", d);
+  Redefinition out;
+  out.loc = node.loc;
+  r.keys({"rigid", "along", "weight", "axial", "marginal"});
+  out.rigid = r.texts("rigid");
+  if (out.rigid.empty())
+    r.error(111, r.loc(), "missing key \"rigid\": what each output would be were the links rigid");
+  if (const std::string* along = r.text("along")) out.along = *along;
+  r.number("weight", &dim::kNone, out.weight);
+  r.number("axial", &dim::kNone, out.axial);
+  r.number("marginal", &dim::kNone, out.marginal);
+  return out;
+}
+
 }  // namespace
 
 bool is_invert_study(const ModelSpec& file) { return file.root.find("path") != nullptr; }
@@ -157,8 +224,8 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
   InvertStudy out;
   const StudyReader r(file.root, "", d);
   std::vector<std::string> keys = feedback_keys();
-  keys.insert(keys.end(), {"model", "set", "servo", "path", "method", "until", "verify", "tol",
-                           "force", "limits"});
+  keys.insert(keys.end(), {"model", "set", "servo", "path", "method", "redefine", "until", "verify",
+                           "tol", "force", "limits"});
   r.keys(keys);
   if (const std::string* model = r.text("model"))
     out.model = *model;
@@ -171,8 +238,9 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
   else
     d.append(servo.diagnostics());
   if (const Node* path = r.find("path")) out.path = read_path(*path, d);
-  if (const Node* method = r.find("method")) read_method(*method, d, out.options.inverse);
+  if (const Node* method = r.find("method")) read_method(*method, d, out.options);
   out.feedback = feedback_study(file, d);
+  if (const Node* redefine = r.find("redefine")) out.redefine = read_redefinition(*redefine, d);
   r.number("until", &dim::kTime, out.options.until);
   r.flag("verify", out.options.verify);
   r.flag("force", out.options.force);

@@ -27,11 +27,16 @@ struct InvertStudy {
   PathSpec path;
   InvertOptions options;
   FeedbackStudy feedback;
+  std::optional<Redefinition> redefine;  // follow other outputs than those asked for
 };
 
 // Names of methods: "euler", "linear_euler", "bdf1" … "bdf6", "radau5". False: there is no such method.
 bool inverse_method(const std::string& name, InverseOptions& options);
 // "original", "projection", "substitution", "minimal_extension", "baumgarte"; "analytic", "difference", "broyden".
+// The same, or "stable".
+bool invert_method(const std::string& name, InvertOptions& options);
+// "eigenspaces", "clamped".
+std::optional<EndKind> end_kind_of(const std::string& name);
 std::optional<Formulation> formulation_of(const std::string& name);
 std::optional<JacobianKind> jacobian_of(const std::string& name);
 

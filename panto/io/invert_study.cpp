@@ -14,8 +14,10 @@ namespace {
 Result<LoadedInvertStudy> with_model(const ModelSpec& description, InvertStudy study, Model model,
                                      Params params, const ModelSpec& spec) {
   Diagnostics d;
-  LoadedInvertStudy out{std::move(model),      std::move(params),        std::move(study.servo),
-                        std::move(study.path), std::move(study.options), std::move(study.feedback)};
+  LoadedInvertStudy out{std::move(model),         std::move(params),
+                        std::move(study.servo),   std::move(study.path),
+                        std::move(study.options), std::move(study.feedback),
+                        std::move(study.redefine)};
   if (out.servo.inputs.empty()) {
     Result<ServoChoice> own = servo_choice(spec);
     if (!own.ok()) return own.diagnostics();
@@ -70,18 +72,35 @@ Result<LoadedInvertStudy> load_invert_study(const std::string& path) {
 Result<LoadedInvertStudy> invert_model(Model model, Params params, const ModelSpec& spec) {
   Result<ServoChoice> servo = servo_choice(spec);
   if (!servo.ok()) return servo.diagnostics();
-  return LoadedInvertStudy{std::move(model), std::move(params), std::move(*servo), {}, {}, {}};
+  return LoadedInvertStudy{std::move(model), std::move(params), std::move(*servo), {}, {}, {}, {}};
 }
 
 std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy& study) {
   InverseOptions& inverse = study.options.inverse;
   if (changes.method) {
-    InverseOptions named = inverse;
+    InvertOptions named = study.options;
     // Of a linear implicit method before it: a method named anew iterates as its name says.
-    if (named.newton.iterations == 1) named.newton.iterations = NewtonOptions{}.iterations;
-    if (!inverse_method(*changes.method, named))
-      return UnknownWord{"method", *changes.method, "euler, linear_euler, bdf1 … bdf6 or radau5"};
-    inverse = named;
+    int& iterations = named.inverse.newton.iterations;
+    if (iterations == 1) iterations = NewtonOptions{}.iterations;
+    if (!invert_method(*changes.method, named))
+      return UnknownWord{"method", *changes.method,
+                         "euler, linear_euler, bdf1 … bdf6, radau5, stable or optimal"};
+    study.options = std::move(named);
+  }
+  StableOptions& stable = study.options.stable;
+  if (changes.ends) {
+    const std::optional<EndKind> ends = end_kind_of(*changes.ends);
+    if (!ends) return UnknownWord{"ends", *changes.ends, "eigenspaces or clamped"};
+    stable.ends = *ends;
+  }
+  stable.before = changes.before.value_or(stable.before);
+  stable.after = changes.after.value_or(stable.after);
+  stable.tolerance = changes.tolerance.value_or(stable.tolerance);
+  for (const auto& [names, into] : {std::pair(&changes.clamp_begin, &stable.clamp_begin),
+                                    std::pair(&changes.clamp_end, &stable.clamp_end)}) {
+    if (!*names) continue;
+    *into = **names;
+    if (!into->empty()) stable.ends = EndKind::kClamped;
   }
   if (changes.form) {
     const std::optional<Formulation> form = formulation_of(*changes.form);
@@ -109,6 +128,13 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
   study.options.verify = changes.verify.value_or(study.options.verify);
   study.options.force = changes.force.value_or(study.options.force);
   study.options.limits = changes.limits.value_or(std::move(study.options.limits));
+  if (changes.redefine || changes.along || changes.weight) {
+    if (!study.redefine) study.redefine.emplace();
+    Redefinition& r = *study.redefine;
+    r.rigid = changes.redefine.value_or(std::move(r.rigid));
+    r.along = changes.along.value_or(std::move(r.along));
+    r.weight = changes.weight.value_or(r.weight);
+  }
   return std::nullopt;
 }
 
@@ -157,6 +183,9 @@ Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study) {
 Result<Inversion> run_invert_study(const LoadedInvertStudy& study) {
   Result<Ready> r = ready(study);
   if (!r.ok()) return r.diagnostics();
+  if (study.redefine)
+    return invert_redefined(study.model, study.params, study.servo, *study.redefine, *r->path,
+                            study.options);
   return invert(study.model, study.params, study.servo, *r->path, study.options);
 }
 

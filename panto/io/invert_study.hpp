@@ -15,6 +15,7 @@ struct LoadedInvertStudy {
   PathSpec path;
   InvertOptions options;
   FeedbackStudy feedback;  // laws empty: none is asked for
+  std::optional<Redefinition> redefine;
 };
 // The model beside the study file; servo tables of the study, or else those of the model. Errors: those of invert_study, of the model, E06xx of a sampled path.
 Result<LoadedInvertStudy> load_invert_study(const ModelSpec& description);
@@ -30,10 +31,15 @@ struct InvertChanges {
   std::optional<std::vector<std::string>> outputs, inputs;  // outputs: in place of conditions, too
   std::optional<std::vector<double>> to;                    // makes the path a line
   std::optional<double> duration, step, until;
-  std::optional<std::string> method, form;
+  std::optional<std::string> method, form, ends;
+  std::optional<double> before, after, tolerance;                  // of method "stable"
+  std::optional<std::vector<std::string>> clamp_begin, clamp_end;  // the same
   std::optional<int> smooth;
   std::optional<bool> verify, force;
   std::optional<std::vector<InputLimit>> limits;
+  std::optional<std::vector<std::string>> redefine;  // the rigid outputs
+  std::optional<std::string> along;
+  std::optional<double> weight;
 };
 struct UnknownWord {
   std::string option, word, expected;
@@ -43,7 +49,7 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
 // Whether it says where to go.
 bool has_path(const LoadedInvertStudy& study);
 
-// The path is made at the rest where it begins, then inverted.
+// The path is made at the rest where it begins, then inverted; by redefined outputs where these are asked for.
 Result<Inversion> run_invert_study(const LoadedInvertStudy& study);
 // What `panto invert --analyse` tells, at the beginning of the study's path; without one where the model rests.
 Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study);

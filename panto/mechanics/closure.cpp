@@ -47,7 +47,8 @@ Eigen::VectorXd Closure::rows(const Eigen::VectorXd& q) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     const WantedValue& w = wanted[i];
     double e = workspace_.channel(w.channel, Order::kValue, view(q), {}, {}) - w.value;
-    if (w.channel.kind == ChannelKind::kAngle) e = std::remainder(e, 2 * std::numbers::pi);
+    if (w.channel.kind == ChannelKind::kAngle || w.channel.within_turn)
+      e = std::remainder(e, 2 * std::numbers::pi);
     r(np + static_cast<int>(i)) = e * scale_of(w.channel);
   }
   return r;

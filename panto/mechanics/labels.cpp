@@ -59,6 +59,8 @@ std::string row_component(const Model& model, int row) {
       return "distance";
     case ChannelKind::kAngle:
       return "angle";
+    case ChannelKind::kDirection:
+      return "direction";
     case ChannelKind::kAxisDot:
       return std::string("axes ") + kAxes[static_cast<size_t>(c.axis)] + " and " +
              kAxes[static_cast<size_t>(c.axis_b)];

@@ -250,6 +250,7 @@ class Compiler {
   std::optional<Channel> point_channel(const At& at);
   std::optional<Channel> distance_channel(const At& between);
   std::optional<Channel> angle_channel(const At& a, const At& b);
+  std::optional<Channel> direction_channel(const At& at);  // `of`, `from`
   std::optional<Channel> sum_channel(const At& terms);
   int axis_index(const At& at, int fallback);
   [[nodiscard]] Dim channel_dim(const Channel& c) const;

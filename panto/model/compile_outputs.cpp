@@ -31,6 +31,8 @@ constexpr Meaning kMeanings[] = {
     {"distance_rate", "distance", Order::kRate},
     {"angle", "angle", Order::kValue},
     {"angle_rate", "angle", Order::kRate},
+    {"direction", "direction", Order::kValue},
+    {"direction_rate", "direction", Order::kRate},
     {"angular_velocity", "angular", Order::kRate},
     {"angular_acceleration", "angular", Order::kAcceleration},
     {"combination", "combination", Order::kValue},
@@ -118,6 +120,8 @@ bool Compiler::channel_output(const At& at, const std::string& type, Output& out
     channel = distance_channel(at["between"]);
   } else if (base == "angle") {
     channel = angle_channel(at["of"], at["from"]);
+  } else if (base == "direction") {
+    channel = direction_channel(at);
   } else if (base == "angular") {
     Channel c;
     c.kind = ChannelKind::kAngularRate;
@@ -224,7 +228,8 @@ void Compiler::sensor(const Item& item) {
   bool good = false;
   if (type == "encoder") {
     good = channel_output(at, "joint", out);
-  } else if (type == "angle" || type == "position" || type == "distance") {
+  } else if (type == "angle" || type == "direction" || type == "position" ||
+             type == "distance") {
     good = channel_output(at, type, out);
   } else if (type == "force") {
     good = force_output(at, out);

@@ -195,6 +195,14 @@ std::optional<Channel> Compiler::angle_channel(const At& a, const At& b) {
   return c;
 }
 
+std::optional<Channel> Compiler::direction_channel(const At& at) {
+  std::optional<Channel> c = angle_channel(at["of"], at["from"]);
+  if (!c) return c;
+  c->kind = ChannelKind::kDirection;
+  c->within_turn = true;
+  return c;
+}
+
 std::optional<Channel> Compiler::sum_channel(const At& terms) {
   if (!terms || terms.node->table() == nullptr) return std::nullopt;
   std::vector<Term> found;

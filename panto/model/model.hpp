@@ -166,7 +166,8 @@ enum class ChannelKind : std::uint8_t {
   kGap,    // origin of a minus origin of b along a world axis
   kDistance,  // between the origins of frames a and b
   kAngle,  // planar: orientation of a minus that of b. Spatial: angle of a's x axis about b's z axis, from b's x axis
-  kAxisDot,      // spatial: axis `axis` of a times axis `axis_b` of b
+  kDirection,  // of a's origin as seen from b's: angle about b's z axis, from b's x axis
+  kAxisDot,    // spatial: axis `axis` of a times axis `axis_b` of b
   kSum,          // sum of coefficient * coordinate (terms)
   kPointRate,    // rate only: velocity of a's origin along axis of b (force on a alone)
   kAngularRate,  // rate only: angular velocity of a along axis of b (torque on a alone); planar: the angular velocity
@@ -185,7 +186,7 @@ struct Channel {
   int element = -1;               // kCurvature, kStrain: index into Model::elements
   Slot x = -1, height = -1;  // kCurvature, kStrain: point along the beam, kStrain: above its axis
   bool angular = false;      // value is an angle (for units and wrapping)
-  bool within_turn = false;  // kAngle of an ANCF section or axis: known up to whole turns
+  bool within_turn = false;  // known up to whole turns: kDirection, kAngle of an ANCF section
 };
 struct Term {
   int dof = -1;

@@ -118,7 +118,7 @@ constexpr SchemaKey kRotatingKeys[] = {
            "0"),
 };
 constexpr SchemaKey kServoKeys[] = {
-    key("output", T::kNames, "output of a motion, or several"),
+    key("output", T::kNames, "output of a motion or expression of positions, or several"),
     key("condition", T::kNames,
         "in place of outputs, or besides: expression of t, outputs and parameters that shall be "
         "zero"),
@@ -489,6 +489,8 @@ constexpr SchemaVariant kOutputTypes[] = {
     {"distance_rate", "rate of `distance`", kDistanceChannel},
     {"angle", "orientation of `of` from `from`", kAngleChannel},
     {"angle_rate", "rate of `angle`", kAngleChannel},
+    {"direction", "angle at which `from` sees the origin of `of`", kAngleChannel},
+    {"direction_rate", "rate of `direction`", kAngleChannel},
     {"angular_velocity", "absolute, along an axis of `in`", kAngularChannel},
     {"angular_acceleration", "rate of `angular_velocity`", kAngularChannel},
     {"combination", "sum of coefficient times coordinate", kSumChannel},
@@ -513,6 +515,7 @@ constexpr SchemaKey kSensorKeys[] = {
 constexpr SchemaVariant kSensorTypes[] = {
     {"encoder", "a joint coordinate", kCoordinateChannel},
     {"angle", "absolute or relative orientation", kAngleChannel},
+    {"direction", "angle at which `from` sees the origin of `of`", kAngleChannel},
     {"gyroscope", "angular velocity in the place's own axes", kOwnAngularChannel},
     {"accelerometer", "acceleration minus gravity along the place's own axis", kOwnPointChannel},
     {"position", "of a place along an axis of `in`", kPointChannel},

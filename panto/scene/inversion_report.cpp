@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -49,6 +50,30 @@ void add_outputs(const Inversion& r, Report& report) {
   }
 }
 
+// An input where the path moves, and before and after it: those parts are what stable inversion adds.
+void add_parts(const Inversion& r, const std::string& name, Series whole, PlotPanel& panel) {
+  std::array<Series, 3> parts;
+  const std::array names{" before the path", " on the path", " after the path"};
+  for (size_t p = 0; p < parts.size(); ++p) parts[p] = series(name + names[p], whole.unit, {});
+  for (size_t k = 0; k < r.t.size(); ++k)
+    for (size_t p = 0; p < parts.size(); ++p) {
+      const bool inside = p == 0   ? r.t[k] <= r.stable->path_begin
+                          : p == 1 ? r.t[k] >= r.stable->path_begin && r.t[k] <= r.stable->path_end
+                                   : r.t[k] >= r.stable->path_end;
+      if (!inside) continue;
+      parts[p].x.push_back(r.t[k]);
+      parts[p].values.push_back(whole.values[k]);
+    }
+  if (!whole.low.empty()) {  // the limits, over the whole run
+    Series limits = whole;
+    limits.name = "limits of " + name;
+    limits.values.assign(r.t.size(), kNone);
+    panel.series.push_back(std::move(limits));
+  }
+  for (Series& part : parts)
+    if (part.x.size() > 1) panel.series.push_back(std::move(part));
+}
+
 void add_inputs(const Inversion& r, const std::vector<InputLimit>& limits, Report& report) {
   for (size_t i = 0; i < r.inputs.size(); ++i) {
     PlotPanel p = plot(r, "Inputs", r.inputs[i]);
@@ -62,7 +87,14 @@ void add_inputs(const Inversion& r, const std::vector<InputLimit>& limits, Repor
                       [&](double u) { return u > limit.upper || u < limit.lower; }))
         p.note += ", which it exceeds";
     }
-    p.series.push_back(std::move(s));
+    if (r.stable) {
+      p.note += fmt::format("{}acts {:.3g} s before the path and {:.3g} s after it",
+                            p.note.empty() ? "" : "; ", r.stable->pre_actuation,
+                            r.stable->post_actuation);
+      add_parts(r, r.inputs[i], std::move(s), p);
+    } else {
+      p.series.push_back(std::move(s));
+    }
     report.panels.emplace_back(std::move(p));
   }
 }
@@ -114,7 +146,7 @@ void add_analysis(const Inversion& r, Report& report) {
 
   TablePanel t;
   t.group = "Inverse model";
-  t.title = "Analysis and cycles";
+  t.title = r.stable ? "Analysis and boundary value problem" : "Analysis and cycles";
   t.columns = {{"quantity", ""}, {"value", ""}};
   const Mark mark = a.type == InverseClass::kNonMinimumPhase ? Mark::kBad
                     : a.type == InverseClass::kMarginal      ? Mark::kWarn
@@ -125,18 +157,86 @@ void add_analysis(const Inversion& r, Report& report) {
       {"relative degree", fmt::format("{}", fmt::join(a.relative_degree, ", "))},
       {"index", static_cast<double>(a.index)},
       {"continuous derivatives that the path needs", static_cast<double>(a.smoothness)},
-      {"cycles", static_cast<double>(r.times.cycles)},
-      {"mean cycle, us", 1e6 * r.times.mean},
-      {"slowest cycle, us", 1e6 * r.times.worst},
-      {"most iterations of a cycle", static_cast<double>(r.most_iterations)},
-      {"cycles not converged", r.not_converged > 0
-                                   ? Cell(MarkedText{std::to_string(r.not_converged), Mark::kWarn})
-                                   : Cell(std::string("none"))},
   };
+  if (r.stable) {
+    const StableReport& s = *r.stable;
+    const auto row = [&](const char* name, double value) {
+      t.rows.push_back({std::string(name), value});
+    };
+    row("horizon before the path, s", s.before);
+    row("horizon after the path, s", s.after);
+    row("inputs act before the path, s", s.pre_actuation);
+    row("inputs act after the path, s", s.post_actuation);
+    row("left of the internal motion at the beginning", s.leakage_begin);
+    row("left of it at the end", s.leakage_end);
+    row("intervals of the mesh", s.intervals);
+    row("error of the solution", s.error);
+    row("Newton steps", s.iterations);
+  } else {
+    t.rows.push_back({"cycles", static_cast<double>(r.times.cycles)});
+    t.rows.push_back({"mean cycle, us", 1e6 * r.times.mean});
+    t.rows.push_back({"slowest cycle, us", 1e6 * r.times.worst});
+    t.rows.push_back({"most iterations of a cycle", static_cast<double>(r.most_iterations)});
+    t.rows.push_back({"cycles not converged",
+                      r.not_converged > 0
+                          ? Cell(MarkedText{std::to_string(r.not_converged), Mark::kWarn})
+                          : Cell(std::string("none"))});
+  }
   for (size_t i = 0; i < r.tracking_max.size(); ++i)
     t.rows.push_back({fmt::format("largest error of {}, {}", r.outputs[i], r.output_units[i]),
                       r.tracking_max[i]});
   report.panels.emplace_back(std::move(t));
+}
+
+// Outputs that others are followed in place of, and the zeros along the weight.
+void add_redefined(const Inversion& r, Report& report) {
+  const RedefinedOutput& o = *r.redefined;
+  for (size_t i = 0; i < o.truth.size(); ++i) {
+    const TrueOutput& t = o.truth[i];
+    PlotPanel p = plot(r, "Redefined output", t.name);
+    p.note = fmt::format("followed instead: {}; mean square error {:.3g}, after the path {:.3g}",
+                         o.choice.outputs[i], t.mean_square, t.residual);
+    p.series.push_back(series("desired", t.unit, r.desired[i]));
+    p.series.push_back(series("inverse model", t.unit, t.inverse));
+    if (!t.plant.empty()) p.series.push_back(series("plant", t.unit, t.plant));
+    report.panels.emplace_back(std::move(p));
+  }
+  PlotPanel w;
+  w.group = "Redefined output";
+  w.title = "How far right the zeros are, by the weight of the true output";
+  w.x = {"weight", "1"};
+  w.note =
+      fmt::format("minimum phase up to {:.4g}{}; used {:.4g}", o.limit,
+                  o.axial >= 0 ? fmt::format(", along the link {:.4g}", o.together) : "", o.weight);
+  std::vector<double> worst;
+  for (const WeightedZeros& at : o.along) {
+    w.x_values.push_back(at.weight);
+    worst.push_back(at.worst);
+  }
+  w.series.push_back(series("largest Re s / |s|", "1", std::move(worst)));
+  report.panels.emplace_back(std::move(w));
+  ScatterPanel map;
+  map.group = "Redefined output";
+  map.title = "Zeros along the weight";
+  map.note = "right of the imaginary axis internal motion grows";
+  map.x = {"real part", "1/s"};
+  map.y = {"imaginary part", "1/s"};
+  const auto points = [&](std::string name, Marker marker, const auto& wanted) {
+    PointSet set;
+    set.name = std::move(name);
+    set.marker = marker;
+    for (const WeightedZeros& at : o.along)
+      if (wanted(at.weight))
+        for (const auto& z : at.zeros) {
+          set.x.push_back(z.real());
+          set.y.push_back(z.imag());
+        }
+    if (!set.x.empty()) map.series.push_back(std::move(set));
+  };
+  points(fmt::format("weight up to {:.3g}, minimum phase", o.limit), Marker::kCircle,
+         [&](double weight) { return weight <= o.limit; });
+  points("above", Marker::kCross, [&](double weight) { return weight > o.limit; });
+  report.panels.emplace_back(std::move(map));
 }
 
 // Where points shall go: outputs that are positions of one place, what they leave open as the inverse model has it.
@@ -188,11 +288,12 @@ Report report_of_inversion(const Model& model, const Params& params, const Inver
   run.q = r.y;
   Diagnostics notes;
   Motion motion = motion_of(model, params, run, notes);
-  motion.name = "inverse model";
+  motion.name = r.stable ? "stable inverse" : "inverse model";
   if (!motion.t.empty()) report.motions.push_back(std::move(motion));
   add_notes(notes, report);
   add_paths(model, params, r, report);
   add_outputs(r, report);
+  if (r.redefined) add_redefined(r, report);
   add_inputs(r, limits, report);
   add_states(r, report);
   add_analysis(r, report);

@@ -337,6 +337,15 @@ class InvertChanges:
         verify: bool | None,
         force: bool | None,
         limits: list[tuple[str, float, float]] | None,
+        ends: str | None,
+        before: float | None,
+        after: float | None,
+        clamp_begin: list[str] | None,
+        clamp_end: list[str] | None,
+        tolerance: float | None,
+        redefine: list[str] | None,
+        along: str | None,
+        weight: float | None,
     ) -> None: ...
 
 class Inverted:

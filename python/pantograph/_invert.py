@@ -47,6 +47,29 @@ class InverseCycle:
     over: int  #: of them longer than the step itself
 
 
+@dataclass(frozen=True, eq=False)
+class StableInverse:
+    """How ``method="stable"`` found the bounded motion."""
+
+    ends: str  #: "eigenspaces" or "clamped"
+    growing: np.ndarray  #: zeros of the internal motion at the beginning [1/s]
+    decaying: np.ndarray
+    neutral: np.ndarray
+    clamped_begin: list[str]  #: coordinates, speeds with "'"; of clamped ends
+    clamped_end: list[str]
+    before: float  #: horizon before the path [s]
+    after: float  #: and after it [s]
+    pre_actuation: float  #: how long before the path inputs act [s]
+    post_actuation: float  #: and after it [s]
+    leakage_begin: float  #: left of the internal motion at the beginning, of its largest [1]
+    leakage_end: float
+    error: float  #: of positions, speeds and inputs, relative to their largest [1]
+    intervals: int  #: of the mesh
+    meshes: int
+    iterations: int  #: Newton steps on all meshes
+    slow_downs: int  #: how often the path had to be slowed down to find a solution
+
+
 @dataclass(frozen=True)
 class TrackingError:
     """Of a true output minus the desired one, over a run [SI]."""
@@ -139,6 +162,34 @@ class Feedback:
         raise KeyError(key)
 
 
+@dataclass(frozen=True, eq=False)
+class TrueOutput:
+    """An output that another one is followed in place of [SI]."""
+
+    name: str
+    unit: str
+    inverse: np.ndarray = field(repr=False)  #: as the inverse model has it
+    plant: np.ndarray = field(repr=False)  #: of the simulated plant; empty where not verified
+    mean_square: float  #: of ``inverse`` minus desired, over the duration of the path
+    largest: float  #: of the same, over the run
+    residual: float  #: largest distance from the goal after the path
+
+
+@dataclass(frozen=True, eq=False)
+class RedefinedOutput:
+    """Outputs rigid + weight (output - rigid), whose inverse is minimum phase."""
+
+    outputs: list[str]  #: what is followed
+    weight: float
+    axial: float | None  #: along the link, where it has a weight of its own
+    limit: float  #: largest weight that stays minimum phase
+    together: float  #: the same along the link and across it alike
+    weights: np.ndarray  #: at which zeros were looked at
+    worst: np.ndarray  #: by weight: largest real part of a zero over its magnitude
+    zeros: list[np.ndarray] = field(repr=False)  #: by weight [1/s]
+    truth: list[TrueOutput] = field(repr=False)
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Inversion:
     """Inputs that make outputs follow a path, over time [SI]; ``units`` by name.
@@ -163,7 +214,9 @@ class Inversion:
     not_converged: int  #: steps
     largest_residual: float  #: as scaled [1]
     cycle: InverseCycle
+    stable: StableInverse | None = None  #: of ``method="stable"``
     feedback: Feedback | None = None  #: of a study that asks for it
+    redefined: RedefinedOutput | None = None  #: where other outputs are followed
     warnings: list[Diagnostic] = field(default_factory=list)
     _core: _core.Inverted | None = None
 
@@ -217,6 +270,15 @@ def invert(
     verify: bool | None = None,
     force: bool | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
+    ends: str | None = None,
+    before: float | None = None,
+    after: float | None = None,
+    clamp_begin: Sequence[str] | str | None = None,
+    clamp_end: Sequence[str] | str | None = None,
+    tolerance: float | None = None,
+    redefine: Sequence[str] | str | None = None,
+    along: str | None = None,
+    weight: float | None = None,
     set: Mapping[str, float | str] | None = None,
     progress: bool | Callable[[float], Any] = False,
 ) -> Inversion:
@@ -227,13 +289,22 @@ def invert(
     to:       outputs at the end of a line from rest to rest [SI]
     duration: of the path [s] (1)
     step:     cycle of the inverse model [s] (0.01)
-    method:   "euler", "linear_euler", "bdf1" … "bdf6" ("bdf4"), "radau5"
+    method:   "euler", "linear_euler", "bdf1" … "bdf6" ("bdf4"), "radau5"; "stable" solves a
+              boundary value problem: also where forward integration grows without bound;
+              "optimal" finds the same motion as the one nearest to rest
     form:     "original", "projection" (default), "substitution", "minimal_extension", "baumgarte"
     smooth:   continuous derivatives of the path; default: as the analysis asks for
     until:    end of the run [s]; default: a quarter beyond the path
     verify:   simulate the plant with the inputs (True)
     force:    integrate a non-minimum phase system all the same (False)
     limits:   {actuator: (lower, upper)} [SI]; where one is exceeded is warned about
+    ends:     of method "stable": "eigenspaces" (default), or "clamped" positions and speeds
+    before, after: its horizon around the path [s]; default: until internal motion has decayed
+    clamp_begin, clamp_end: coordinates to clamp, speeds with "'"; default: chosen
+    tolerance: of its solution, relative to the largest values (1e-6)
+    redefine: outputs of rigid links, one per output: a mixture is followed, ``found.redefined``
+    along:    angle of the link, for a weight along it and one across it
+    weight:   share of the outputs; default: a hundredth below the largest that is minimum phase
     set:      parameters of a model, as in ``load``; a study has its own
     progress: True: a line on standard error; or a function of the fraction done: False stops
 
@@ -247,7 +318,27 @@ def invert(
     """
     core, notes = _source(study, set)
     changes = _changes(
-        output, by, to, duration, step, method, form, smooth, until, verify, force, limits
+        output,
+        by,
+        to,
+        duration,
+        step,
+        method,
+        form,
+        smooth,
+        until,
+        verify,
+        force,
+        limits,
+        ends,
+        before,
+        after,
+        clamp_begin,
+        clamp_end,
+        tolerance,
+        redefine,
+        along,
+        weight,
     )
     with _shown_progress(progress) as watch:
         inverted, found, more = _core.invert(core, changes, watch)
@@ -255,9 +346,22 @@ def invert(
     warn(notes, stacklevel=2)
     found["analysis"] = InverseAnalysis(**found["analysis"])
     found["cycle"] = InverseCycle(*found["cycle"])
+    if found["stable"] is not None:
+        found["stable"] = StableInverse(**found["stable"])
+    if found["redefined"] is not None:
+        found["redefined"] = _redefined(**found["redefined"])
     if found["feedback"] is not None:
         found["feedback"] = _feedback(*found["feedback"])
     return Inversion(**found, warnings=notes, _core=inverted)
+
+
+def _redefined(weights: list[float], worst: list[float], truth: list[Any], **rest: Any) -> Any:
+    return RedefinedOutput(
+        weights=np.array(weights),
+        worst=np.array(worst),
+        truth=[TrueOutput(**output) for output in truth],
+        **rest,
+    )
 
 
 def _feedback(loops: list[Any], draws: list[Any], gains: list[Any], complete: bool) -> Feedback:
@@ -312,6 +416,15 @@ def _changes(
     verify: bool | None = None,
     force: bool | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
+    ends: str | None = None,
+    before: float | None = None,
+    after: float | None = None,
+    clamp_begin: Sequence[str] | str | None = None,
+    clamp_end: Sequence[str] | str | None = None,
+    tolerance: float | None = None,
+    redefine: Sequence[str] | str | None = None,
+    along: str | None = None,
+    weight: float | None = None,
 ) -> _core.InvertChanges:
     return _core.InvertChanges(
         _names(output),
@@ -325,7 +438,16 @@ def _changes(
         until,
         verify,
         force,
-        None if limits is None else [(name, *ends) for name, ends in limits.items()],
+        None if limits is None else [(name, *values) for name, values in limits.items()],
+        ends,
+        before,
+        after,
+        _names(clamp_begin),
+        _names(clamp_end),
+        tolerance,
+        _names(redefine),
+        along,
+        weight,
     )
 
 

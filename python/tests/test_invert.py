@@ -263,3 +263,85 @@ def test_unknown_parameters_of_a_plant_are_refused():
     with pytest.raises(pg.ModelError) as caught:
         pg.invert({**FEEDBACK, "perturbed": [{"factor": {"kk": 2}}]})
     assert caught.value.items[0].id == 1057
+
+
+def test_stable_inversion_acts_before_the_path_and_the_plant_follows():
+    arm = dict(output="z", by="u", to=np.pi / 6)
+    found = pg.invert("manipulator_2d", **arm, method="stable", step=0.005)
+    stable = found.stable
+    assert found.analysis.type == "non-minimum phase"
+    assert stable.ends == "eigenspaces" and stable.clamped_begin == []
+    # (6.52): (6 d +- sqrt(36 d^2 + 12 k m L^2)) / (m L^2).
+    ml2, d = 0.05 * 0.25, 2.5e-5
+    root = np.sqrt(36 * d**2 + 12 * 0.5 * ml2)
+    assert stable.growing.real == pytest.approx([(6 * d + root) / ml2])
+    assert stable.decaying.real == pytest.approx([(6 * d - root) / ml2])
+    assert found.t[0] == pytest.approx(-stable.before, abs=0.005)
+    assert stable.pre_actuation == pytest.approx(0.2, abs=0.02)
+    assert found.tracking_max["z"] < 1e-6
+    before = found.t < -1e-9
+    assert np.abs(found["u"][before]).max() > 0.1 * np.abs(found["u"]).max()
+    assert found.desired["z"][before] == pytest.approx(0, abs=1e-14)
+    clamped = pg.invert(
+        "manipulator_2d",
+        **arm,
+        method="stable",
+        step=0.005,
+        ends="clamped",
+        before=stable.before,
+        after=stable.after,
+        verify=False,
+    )
+    assert clamped.stable.clamped_begin == ["beta"]
+    assert clamped["u"] == pytest.approx(found["u"], abs=1e-5 * np.abs(found["u"]).max())
+
+
+def test_stable_inversion_refuses_what_cannot_be():
+    arm = dict(output="z", by="u", to=np.pi / 6, method="stable")
+    for change, number in [
+        ({"clamp_begin": "gamma"}, 1072),
+        ({"step": 0.2}, 1078),
+        ({"set": {"k": 0}}, 1071),
+    ]:
+        with pytest.raises(pg.ModelError) as error:
+            pg.invert("manipulator_2d", **arm, **change)
+        assert error.value.items[0].id == number
+    with pytest.raises(pg.NumericalError):
+        pg.invert("manipulator_2d", **arm, tolerance=1e-15)
+    with pytest.raises(ValueError, match="ends"):
+        pg.invert("manipulator_2d", **arm, ends="sideways")
+    with pytest.raises(ValueError, match="before"):
+        pg.invert("manipulator_2d", **arm, before=-1)
+
+
+def test_a_redefined_output_is_followed_and_compared_with_the_true_one() -> None:
+    found = pg.invert(
+        "flexible_arm",
+        output="atan2(tip_y, tip_x)",
+        by="drive",
+        redefine="theta",
+        to=np.pi / 6,
+        smooth=4,
+        method="bdf2",
+        form="original",
+        until=2,
+        verify=False,
+    )
+    r = found.redefined
+    assert 0.75 < r.limit < 0.77 and abs(r.weight - 0.99 * r.limit) < 1e-12
+    assert r.axial is None and len(r.weights) == len(r.zeros) == len(r.worst) == 21
+    assert r.truth[0].mean_square < 1e-4 and r.truth[0].unit == "rad"
+    assert len(r.truth[0].inverse) == len(found.t) and len(r.truth[0].plant) == 0
+
+
+def test_a_redefined_output_that_would_diverge_is_refused() -> None:
+    with pytest.raises(pg.ModelError) as error:
+        pg.invert(
+            "flexible_arm",
+            output="atan2(tip_y, tip_x)",
+            by="drive",
+            redefine="theta",
+            weight=1,
+            to=0.5,
+        )
+    assert error.value.items[0].id == 1088

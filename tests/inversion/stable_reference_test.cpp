@@ -1,40 +1,22 @@
 // Stable inversion of the flexible one-link arm (Drücker, 2022, Section 6.4; criteria A16 and A20 of its recomputation).
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <numbers>
-#include <regex>
 
 #include "panto/integrate/simulate.hpp"
 #include "panto/inversion/model_servo.hpp"
 #include "panto/inversion/stable_inversion.hpp"
-#include "panto/io/load.hpp"
-#include "panto/io/toml.hpp"
-#include "panto/model/compile.hpp"
-#include "tests/source_dir.hpp"
+#include "validation/papers/drucker2022/flexible_arm.hpp"
 
 namespace panto {
 namespace {
 
 constexpr double kDegree = std::numbers::pi / 180;
 
-// The zoo's arm with so many elements, its first section free or perpendicular to the beam, driven by speed or torque: the cases of Table 2.1.
-Model arm(int elements, bool perpendicular, bool torque) {
-  std::ifstream in(PANTO_SOURCE_DIR "/models/flexible_arm/model.toml");
-  std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  text = std::regex_replace(
-      text, std::regex("elements = [0-9]+"),
-      fmt::format("elements = {}{}", elements, perpendicular ? ", perpendicular = [1]" : ""));
-  text = std::regex_replace(text, std::regex("link\\.n5\\.axis"),
-                            fmt::format("link.n{}.axis", elements + 1));
-  if (torque)
-    text = std::regex_replace(text,
-                              std::regex("type = \"velocity\", on = \"theta\", input = \"[^\"]*\""),
-                              "type = \"torque\", on = \"theta\", input = 0");
-  Result<ModelSpec> spec = parse_model_text(text, "arm.toml");
-  if (!spec.ok()) throw std::runtime_error(spec.diagnostics().text());
-  Result<Model> model = compile(*spec);
+using validation::drucker2022::ArmCase;
+
+Model arm(int elements, const ArmCase& c) {
+  Result<Model> model = validation::drucker2022::flexible_arm(elements, c);
   if (!model.ok()) throw std::runtime_error(model.diagnostics().text());
   return *model;
 }
@@ -42,14 +24,14 @@ Model arm(int elements, bool perpendicular, bool torque) {
 Path swing() { return *Path::line({0}, {30 * kDegree}, 0, 1, 4); }
 
 Result<StableInversion> inverted(const Model& model, const StableOptions& options) {
-  auto servo = ModelServo::create(model, nominal(model), {{"tip_angle"}, {}, {"drive"}, {}});
+  auto servo = ModelServo::create(model, nominal(model), {{"tip_direction"}, {}, {"drive"}, {}});
   if (!servo.ok()) return servo.diagnostics();
   return invert_stably(**servo, swing(), options);
 }
 
 // Largest deviation of the tip's direction, as seen from the drive, from its goal after the move, when the drive turns as told; time counts from the table's first instant.
 double left_over(int elements, const std::vector<double>& t, const std::vector<double>& rate) {
-  Model plant = arm(elements, false, false);
+  Model plant = arm(elements, {});
   std::vector<double> shifted = t;
   for (double& at : shifted) at -= t.front();
   plant.inputs[0].signal = static_cast<int>(plant.signals.size());
@@ -74,8 +56,8 @@ TEST(StableReference, TheFourCasesOfTheFlexibleLink) {
   StableOptions options;
   options.dt = 0.01;
   options.before = options.after = 1;
-  const auto torque = inverted(arm(4, true, true), options),
-             speed = inverted(arm(4, true, false), options);
+  const auto torque = inverted(arm(4, {true, true}), options),
+             speed = inverted(arm(4, {true, false}), options);
   ASSERT_TRUE(torque.ok()) << torque.diagnostics().text();
   ASSERT_TRUE(speed.ok()) << speed.diagnostics().text();
   // Undamped and from rest to rest: the motion is its own mirror image in time, torques are odd and speeds even about the middle.
@@ -92,8 +74,8 @@ TEST(StableReference, TheFourCasesOfTheFlexibleLink) {
   EXPECT_LT(odd, 1e-4 * largest);
   EXPECT_LT(even, 1e-4);
   EXPECT_LT(differ, 1e-6);
-  const auto free_torque = inverted(arm(4, false, true), options),
-             free_speed = inverted(arm(4, false, false), options);
+  const auto free_torque = inverted(arm(4, {false, true}), options),
+             free_speed = inverted(arm(4, {}), options);
   ASSERT_TRUE(free_torque.ok()) << free_torque.diagnostics().text();
   ASSERT_TRUE(free_speed.ok()) << free_speed.diagnostics().text();
   differ = 0;
@@ -117,7 +99,7 @@ TEST(StableReference, TheArmComesToRest) {
   StableOptions options;
   options.dt = 0.005;
   options.before = options.after = 1;
-  const auto stable = inverted(arm(4, false, false), options);
+  const auto stable = inverted(arm(4, {}), options);
   ASSERT_TRUE(stable.ok()) << stable.diagnostics().text();
   EXPECT_LT(left_over(10, stable->t, stable->u[0]), 0.25);
 }

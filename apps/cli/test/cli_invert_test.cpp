@@ -50,6 +50,47 @@ TEST_F(InvertVerb, FindsTheForceThatMovesAMassOnACarAndWritesIt) {
     EXPECT_NE(head.find(column), std::string::npos) << column << " in " << head;
 }
 
+TEST_F(InvertVerb, SolvesForTheBoundedMotionOfANonMinimumPhaseArm) {
+  const std::string arm = "invert manipulator_2d --output z --by u ";
+  const Outcome kind = panto(arm + "--analyse");
+  EXPECT_NE(kind.err.find("method \"stable\""), std::string::npos) << kind.err;
+  const Outcome run = panto(arm + "--to 30deg --method stable --csv u.csv --view u.html --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json j = run.json();
+  EXPECT_EQ(j["analysis"]["class"], "non-minimum phase");
+  // Internal motion of 21.9 1/s has decayed to a millionth after 0.63 s; inputs begin about 0.2 s before the path.
+  EXPECT_NEAR(j["stable"]["before"].get<double>(), 0.63, 0.01);
+  EXPECT_NEAR(j["t"].front().get<double>(), -0.63, 0.01);
+  EXPECT_NEAR(j["stable"]["pre_actuation"].get<double>(), 0.2, 0.02);
+  EXPECT_LE(j["stable"]["error"].get<double>(), 1e-6);
+  EXPECT_EQ(j["stable"]["clamped_begin"].size(), 0u);
+  // The plant alone, from the beginning of the horizon: inputs are a spline through a sample every 10 ms.
+  EXPECT_LT(j["tracking_max"][0].get<double>(), 1e-5);
+  const std::string csv = text_of(path("u.csv"));
+  EXPECT_EQ(static_cast<size_t>(std::count(csv.begin(), csv.end(), '\n')), j["t"].size() + 1);
+  const std::string page = text_of(path("u.html"));
+  for (const char* words : {"u before the path", "u on the path", "u after the path",
+                            "inputs act before the path, s", "stable inverse"})
+    EXPECT_NE(page.find(words), std::string::npos) << words;
+  const Outcome clamped =
+      panto(arm + "--to 30deg --method stable --ends clamped --before 1s --after 1s");
+  EXPECT_EQ(clamped.exit_code, 0) << clamped.err;
+  EXPECT_NE(clamped.out.find("beta"), std::string::npos) << clamped.out;
+}
+
+TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
+  const std::string arm = "manipulator_2d --output z --by u --to 30deg --method stable ";
+  refused(arm + "--ends sideways", 1, "--ends sideways", "eigenspaces or clamped");
+  refused(arm + "--before -1s", 1, "--before", "a time");
+  refused(arm + "--clamp-begin gamma", 2, "E1072", "gamma");
+  refused(arm + "--clamp-begin beta,alpha", 2, "E1072", "leave them out");
+  refused(arm + "--set k=0", 2, "E1071", "a zero at the origin");
+  refused(arm + "--step 0.2s", 2, "E1078", "must be shorter than");
+  refused(arm + "--tolerance 1e-15", 3, "E1074", "allow more intervals or a larger tolerance");
+  refused(arm + "--before 20ms", 0, "W1077", "would do");
+  refused("mass_on_car --to 4 --in 8s --method stable", 0, "W1076", "on the imaginary axis");
+}
+
 TEST_F(InvertVerb, WritesAPageWithTheDesiredPathAndTellsWhereALimitIsExceeded) {
   const Outcome run = panto(
       "invert cable_robot_reduced --to 11,-7 --in 10s --smooth 4 --limit u_T=-0.5m/s..0.5m/s "

@@ -15,6 +15,65 @@
 
 namespace panto::inversion_test {
 
+// ---- planar manipulator with a passive joint (2.90)–(2.96), Table 6.1 ----------------------------------------------------------------
+// Two bars of 0.5 m and 0.05 kg, spring and damper in the second joint, torque on the first.
+struct PassiveJoint {
+  static constexpr double kLength = 0.5, kMass = 0.05, kStiffness = 0.5;
+  static constexpr double kInertia = kMass * kLength * kLength / 12;
+};
+// y = α, β.
+struct PassiveArm : PassiveJoint {
+  static constexpr int kCoordinates = 2, kConstraints = 0, kInputs = 1;
+  double damping = 2.5e-5;
+  template <class T>
+  void dynamics(double /*t*/, const T* y, const T* v, const T* w, const T* /*lambda*/, const T* u,
+                T* r) const {
+    using std::cos, std::sin;
+    const double a = kMass * kLength * kLength / 4, l2 = kLength * kLength;
+    const T a3 = l2 * kMass * cos(y[1]) / 2.0;
+    const T k = 0.5 * l2 * kMass * sin(y[1]);
+    const T m12 = a + a3 + kInertia;
+    r[0] = (2 * a + 2.0 * a3 + l2 * kMass + 2 * kInertia) * w[0] + m12 * w[1] -
+           k * v[1] * (2.0 * v[0] + v[1]) - u[0];
+    r[1] =
+        m12 * w[0] + (a + kInertia) * w[1] + k * v[0] * v[0] + kStiffness * y[1] + damping * v[1];
+  }
+  template <class T>
+  void outputs(const T& /*t*/, const T* y, T* z) const {
+    z[0] = y[0] + T(0.5) * y[1];
+  }
+  static void guess(double* y) { y[0] = y[1] = 0; }
+};
+// The same in redundant coordinates: angle of the first bar, centre and angle of the second; λ: forces of the joint between them.
+struct PassiveArmDae : PassiveJoint {
+  static constexpr int kCoordinates = 4, kConstraints = 2, kInputs = 1;
+  double damping = 2.5e-5;
+  template <class T>
+  void dynamics(double /*t*/, const T* y, const T* v, const T* w, const T* lambda, const T* u,
+                T* r) const {
+    using std::cos, std::sin;
+    const T spring = kStiffness * (y[3] - y[0]) + damping * (v[3] - v[0]);
+    r[0] = (kInertia + kMass * kLength * kLength / 4) * w[0] - spring - u[0] -
+           kLength * (sin(y[0]) * lambda[0] - cos(y[0]) * lambda[1]);
+    r[1] = kMass * w[1] - lambda[0];
+    r[2] = kMass * w[2] - lambda[1];
+    r[3] = kInertia * w[3] + spring - kLength / 2 * (sin(y[3]) * lambda[0] - cos(y[3]) * lambda[1]);
+  }
+  template <class T>
+  void constraints(const T& /*t*/, const T* y, T* c) const {
+    using std::cos, std::sin;
+    c[0] = y[1] - T(kLength) * cos(y[0]) - T(kLength / 2) * cos(y[3]);
+    c[1] = y[2] - T(kLength) * sin(y[0]) - T(kLength / 2) * sin(y[3]);
+  }
+  template <class T>
+  void outputs(const T& /*t*/, const T* y, T* z) const {
+    z[0] = T(0.5) * (y[0] + y[3]);
+  }
+  static void guess(double* y) { y[0] = y[2] = y[3] = 0, y[1] = 1.5 * kLength; }
+};
+// 0° to 30° in 1 s, (4.10).
+inline Path swing() { return *Path::line({0}, {std::numbers::pi / 6}, 0, 1, 4); }
+
 // ---- torsional oscillator (2.79)–(2.81), Table 4.1 ----------------------------------------------------------------------------------
 // N disks in a chain, torque on the first, output the angle of the last; the first `dampers` springs have dampers d.
 inline LinearServoMatrices chain(int disks, int dampers = 0, double d = 0.1) {
@@ -287,34 +346,6 @@ inline InverseOptions euler(double dt, Formulation formulation) {
   o.start_up = StartUp::kRest;
   return o;
 }
-
-// Planar manipulator with a passive joint, Section 6.3: Two bars of 0.5 m and 0.05 kg, spring and damper in the second joint, torque on the first (2.90)–(2.96), Table 6.1.
-struct PassiveArm {
-  static constexpr int kCoordinates = 2, kConstraints = 0, kInputs = 1;
-  static constexpr double kLength = 0.5, kMass = 0.05, kStiffness = 0.5;
-  static constexpr double kInertia = kMass * kLength * kLength / 12;
-  double damping = 2.5e-5;
-  template <class T>
-  void dynamics(double, const T* y, const T* v, const T* w, const T*, const T* u, T* r) const {
-    using std::cos;
-    using std::sin;
-    const double a = kMass * kLength * kLength / 4, l2 = kLength * kLength;
-    const T a3 = l2 * kMass * cos(y[1]) / 2.0;
-    const T k = 0.5 * l2 * kMass * sin(y[1]);
-    const T m12 = a + a3 + kInertia;
-    r[0] = (2 * a + 2.0 * a3 + l2 * kMass + 2 * kInertia) * w[0] + m12 * w[1] -
-           k * v[1] * (2.0 * v[0] + v[1]) - u[0];
-    r[1] =
-        m12 * w[0] + (a + kInertia) * w[1] + k * v[0] * v[0] + kStiffness * y[1] + damping * v[1];
-  }
-  template <class T>
-  void outputs(const T&, const T* y, T* z) const {
-    z[0] = y[0] + T(0.5) * y[1];
-  }
-  static void guess(double* y) { y[0] = y[1] = 0; }
-};
-
-inline Path arm_swing() { return *Path::line({0}, {std::numbers::pi / 6}, 0, 1, 4); }
 
 // Of the first input, at the common instants of two meshes.
 inline double largest_difference(const StableInversion& a, const StableInversion& b) {

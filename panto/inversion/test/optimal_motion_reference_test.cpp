@@ -8,15 +8,15 @@ namespace panto {
 namespace {
 
 using Arm = inversion_test::PassiveArm;
-using inversion_test::arm_swing;
 using inversion_test::largest_difference;
+using inversion_test::swing;
 
 class OptimalMotionReference : public ::testing::TestWithParam<StableMethod> {
  protected:
   static Result<StableInversion> inverted(StableOptions options) {
     FunctionServo<Arm> arm;
     options.method = GetParam();
-    return invert_stably(arm, arm_swing(), options);
+    return invert_stably(arm, swing(), options);
   }
 };
 
@@ -26,7 +26,7 @@ TEST_P(OptimalMotionReference, ConvergesToTheBoundaryValueProblemWithFourthOrder
   StableOptions options;
   options.before = options.after = 1;
   options.dt = 1.0 / 528;
-  const auto fine = invert_stably(arm, arm_swing(), options);
+  const auto fine = invert_stably(arm, swing(), options);
   ASSERT_TRUE(fine.ok()) << fine.diagnostics().text();
   std::vector<double> errors;
   for (const int n : {33, 66, 132}) {
@@ -47,7 +47,7 @@ TEST_P(OptimalMotionReference, ComesToTheBoundedMotionAsTheHorizonGrows) {
   StableOptions options;
   options.dt = 0.01;
   options.before = options.after = 1;
-  const auto bounded = invert_stably(arm, arm_swing(), options);
+  const auto bounded = invert_stably(arm, swing(), options);
   ASSERT_TRUE(bounded.ok());
   std::array<double, 4> scaled{};
   for (size_t i = 0; i < scaled.size(); ++i) {
@@ -68,7 +68,7 @@ TEST_P(OptimalMotionReference, RefinesTheMeshToTheTolerance) {
   FunctionServo<Arm> arm;
   StableOptions options;
   options.tolerance = 1e-8;
-  const auto exact = invert_stably(arm, arm_swing(), options);
+  const auto exact = invert_stably(arm, swing(), options);
   ASSERT_TRUE(exact.ok());
   options.tolerance = 1e-5;
   const auto found = inverted(options);

@@ -9,8 +9,7 @@ namespace {
 
 using Arm = inversion_test::PassiveArm;
 using inversion_test::largest_difference;
-
-Path swing() { return inversion_test::arm_swing(); }
+using inversion_test::swing;
 
 TEST(StableInversionReference, ThePassiveJointHasOneGrowingAndOneDecayingMode) {
   FunctionServo<Arm> arm;
@@ -49,9 +48,38 @@ TEST(StableInversionReference, ConvergesWithFourthOrder) {
   EXPECT_LE(errors[0], 4e-6);
 }
 
+// The same mechanism as ordinary equations and as a differential-algebraic system.
+TEST(StableInversionReference, MinimalAndRedundantCoordinatesGiveTheSameMotionWithFourthOrder) {
+  FunctionServo<Arm> minimal;
+  FunctionServo<inversion_test::PassiveArmDae> redundant;
+  const Path path = swing();
+  StableOptions options;
+  options.before = options.after = 1;
+  options.dt = 1.0 / 528;
+  const auto fine = invert_stably(minimal, path, options);
+  ASSERT_TRUE(fine.ok()) << fine.diagnostics().text();
+  std::vector<double> errors;
+  for (const int n : {33, 66, 132}) {
+    options.dt = 1.0 / n;
+    const auto coarse = invert_stably(redundant, path, options);
+    ASSERT_TRUE(coarse.ok()) << coarse.diagnostics().text();
+    EXPECT_EQ(coarse->lambda.size(), 2U);
+    errors.push_back(largest_difference(*coarse, *fine));
+    // Joint and hinge hold, at instants and in the middles of intervals that are solved for.
+    for (size_t i = 0; i < coarse->t.size(); i += 2) {
+      const double x = coarse->y[1][i] - Arm::kLength * std::cos(coarse->y[0][i]) -
+                       Arm::kLength / 2 * std::cos(coarse->y[3][i]);
+      EXPECT_NEAR(x, 0, 1e-11);
+    }
+  }
+  EXPECT_NEAR(std::log2(errors[0] / errors[1]), 4, 0.3);
+  EXPECT_NEAR(std::log2(errors[1] / errors[2]), 4, 0.3);
+  EXPECT_LE(errors[0], 4e-6);
+}
+
 // A14: what single clamped positions cost decays with the horizon as the internal modes do, by 16.9 and 1.53 per 0.05 s.
 TEST(StableInversionReference, ErrorsOfClampedEndsDecayAsTheInternalModes) {
-  FunctionServo<Arm> arm(Arm{0.05});
+  FunctionServo<Arm> arm(Arm{{}, 0.05});
   const Path path = swing();
   StableOptions options;
   options.dt = 1e-3;

@@ -52,9 +52,11 @@ output = [
   { name = "o20", type = "input_of", of = "servo" },
   { name = "o21", type = "kinetic_energy" },
   { name = "o22", type = "potential_energy" },
+  { name = "o23", type = "direction", of = "tool" },
+  { name = "o24", type = "direction_rate", of = "tool", from = "arm" },
 ]
 )toml");
-  ASSERT_EQ(m.outputs.size(), 22u);
+  ASSERT_EQ(m.outputs.size(), 24u);
   const auto at = [&](int i) { return m.outputs[static_cast<size_t>(i - 1)]; };
   EXPECT_EQ(at(2).order, Order::kRate);
   EXPECT_EQ(at(3).order, Order::kAcceleration);
@@ -76,6 +78,11 @@ output = [
   EXPECT_EQ(at(20).index, 1);
   EXPECT_EQ(at(21).dim, dim::kTorque);  // J
   EXPECT_EQ(find_output(m, "o22"), 21);
+  EXPECT_EQ(at(23).channel.kind, ChannelKind::kDirection);
+  EXPECT_TRUE(at(23).angle);
+  EXPECT_TRUE(at(23).channel.within_turn);
+  EXPECT_EQ(at(24).order, Order::kRate);
+  EXPECT_GE(at(24).channel.frame_b, 0);
 }
 
 TEST(Sensors, AreOutputsWithErrors) {
@@ -90,11 +97,12 @@ sensor = [
   { name = "pos", type = "position", of = "tool", axis = "x" },
   { name = "dist", type = "distance", between = ["tool", "ground"] },
   { name = "load", type = "force", of = "rub" },
+  { name = "seen", type = "direction", of = "tool", noise = "0.1 deg" },
 ]
 )toml");
-  ASSERT_EQ(m.outputs.size(), 8u);
-  ASSERT_EQ(m.sensors.size(), 7u);
-  for (size_t i = 0; i < 7; ++i) EXPECT_EQ(m.sensors[i].output, static_cast<int>(i) + 1);
+  ASSERT_EQ(m.outputs.size(), 9u);
+  ASSERT_EQ(m.sensors.size(), 8u);
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(m.sensors[i].output, static_cast<int>(i) + 1);
   EXPECT_DOUBLE_EQ(slot_value(m, m.sensors[0].rate), 1000);
   EXPECT_NEAR(slot_value(m, m.sensors[0].quantum), M_PI / 1800, 1e-16);
   const Output& acc = m.outputs[4];

@@ -248,6 +248,27 @@ ChannelValue<S, T> evaluate_channel(const Kinematics<S, T>& kin, const Constants
       }
       break;
     }
+    case ChannelKind::kDirection: {
+      const FrameState<S, T>&fa = kin.frame(ch.frame_a), &fb = kin.frame(ch.frame_b);
+      const BodyState<S, T>& A = kin.body[static_cast<size_t>(fa.body)];
+      const BodyState<S, T>& B = kin.body[static_cast<size_t>(fb.body)];
+      const Vec ex = axis_of(kin.rotation(fb), 0), ey = axis_of(kin.rotation(fb), 1);
+      const Vec rho = A.p + fa.r - B.p, d = rho - fb.r;
+      const T x = dot(ex, d), y = dot(ey, d);
+      const T inverse = 1.0 / (x * x + y * y);
+      r.value = expression_detail::arc_tangent(y, x);
+      const Vec n = inverse * (x * ey - y * ex);
+      g.a = fa.body;
+      g.b = fb.body;
+      g.on_a = {moment(fa.r, n), n};
+      g.on_b = {-moment(rho, n), -n};
+      if constexpr (kDepth == Depth::kAcceleration) {
+        const Vec v = A.v + spin(A.w, fa.r) - B.v, seen = v - spin(B.w, rho);
+        bias = dot(n, centripetal(A.w, fa.r) - spin(B.w, v + seen)) -
+               2.0 * inverse * dot(x * ex + y * ey, seen) * dot(n, seen);
+      }
+      break;
+    }
     case ChannelKind::kAxisDot: {
       if constexpr (!S::kPlanar) {
         const FrameState<S, T>&fa = kin.frame(ch.frame_a), &fb = kin.frame(ch.frame_b);

@@ -60,6 +60,7 @@ ModelBuilder planar_four_bar(bool driven) {
   spring("point", ModelBuilder::between(kPoint, on_slider, end, 1));
   spring("gap", ModelBuilder::between(kGap, on_slider, anchor, 0));
   spring("angle", ModelBuilder::between(kAngle, on_slider, anchor));
+  spring("direction", ModelBuilder::between(kDirection, on_slider, end));
   spring("coordinate", b.coordinate(1));
   spring("sum", b.sum({{0, 1.0}, {2, -0.5}}));
   ForceElement& table =
@@ -89,6 +90,8 @@ ModelBuilder planar_four_bar(bool driven) {
     b.output("gap", ModelBuilder::between(kGap, on_slider, end, 1), order);
     b.output("distance", ModelBuilder::between(kDistance, tip, anchor), order);
     b.output("angle", ModelBuilder::between(kAngle, on_slider, end), order);
+    b.output("direction", ModelBuilder::between(kDirection, on_slider, anchor), order);
+    b.output("relative direction", ModelBuilder::between(kDirection, tip, on_slider), order);
     b.output("sum", b.sum({{1, 2.0}, {2, -1.0}}), order);
     if (order == Order::kValue) continue;
     b.output("velocity", ModelBuilder::between(kPointRate, tip, on_slider, 1), order);
@@ -197,6 +200,7 @@ struct SpatialTree : ModelBuilder {
       output("gap", between(kGap, at(5), at(6), 1), order);
       output("distance", between(kDistance, at(4), at(6)), order);
       output("angle", between(kAngle, at(5), at(0)), order);
+      output("direction", between(kDirection, at(5), at(3)), order);
       output("axis", between(kAxisDot, at(5), at(6), 2, 0), order);
       output("sum", sum({{0, 2.0}, {2, -1.0}}), order);
       if (order == Order::kValue) continue;
@@ -226,6 +230,7 @@ struct SpatialTree : ModelBuilder {
     spring("gap", between(kGap, at(3), at(6), 2));
     spring("distance", between(kDistance, at(5), at(7)));
     spring("angle", between(kAngle, at(1), at(6)));
+    spring("direction", between(kDirection, at(4), at(6)));
     spring("axis", between(kAxisDot, at(4), at(6), 0, 1));
     spring("sum", sum({{1, 1.0}, {2, 0.3}}));
     const auto rate = [&](const char* name, const Channel& c) {
@@ -280,7 +285,8 @@ TEST_P(ConstrainedTree, ObeysTheLaws) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ConstrainedTree,
-                         testing::Values(kCoordinate, kPoint, kGap, kDistance, kAngle, kAxisDot,
+                         testing::Values(kCoordinate, kPoint, kGap, kDistance, kAngle,
+                                         kDirection, kAxisDot,
                                          kSum, kPointRate, kAngularRate));
 
 TEST(Planar, MasslessCouplerThatTheLoopCarriesObeysTheLaws) {
