@@ -131,15 +131,14 @@ Result<std::vector<Row>> fig5_10() {
     for (const std::vector<double>& y : found.y) o.q.push_back(y.front());
     o.v.assign(o.q.size(), 0.0);
     const Result<Run> run = simulate(plant, loaded->params, o);
-    double worst = 0;
-    for (size_t k = 0; run.ok() && k < run->t.size(); ++k) {
-      double square = 0;
-      for (size_t i = 0; i < found.outputs.size(); ++i)
-        square += std::pow(
-            run->outputs[static_cast<size_t>((*servo)->outputs()[i])][k] - found.desired[i][k], 2);
-      worst = std::max(worst, std::sqrt(square));
+    if (!run.ok() || !run->complete) return 1e300;
+    std::vector<double> square(run->t.size());
+    for (size_t i = 0; i < found.outputs.size(); ++i) {
+      const std::vector<double> course = course_of((*servo)->outputs()[i], run->outputs);
+      for (size_t k = 0; k < square.size(); ++k)
+        square[k] += std::pow(course[k] - found.desired[i][k], 2);
     }
-    return run.ok() && run->complete ? worst : 1e300;
+    return std::sqrt(*std::max_element(square.begin(), square.end()));
   };
   struct Case {
     int order;
