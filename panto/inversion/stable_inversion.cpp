@@ -306,7 +306,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     return ends;
   };
   const double duration = path.end() - path.begin();
-  double spacing = options.dt > 0 ? options.dt : duration / 25;
+  double spacing = options.dt > 0 ? options.dt : duration / 100;
   const double finest = duration / 400;
   std::vector<double> mesh = uniform(parts(), spacing);
   Eigen::MatrixXd guess;
@@ -323,20 +323,35 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   constexpr double kLeast = 3, kMost = 15, kFine = 0.3;
   double change_of_all = 0, change_of_motion = 0;
   bool extrapolates = false;
+  // Below what the mesh is asked for; forces that act by way of derivatives of the path are no better known on fine meshes than round-off lets them be.
+  const double newton_tolerance = options.dt > 0
+                                      ? options.newton_tolerance
+                                      : std::max(options.newton_tolerance, 0.1 * options.tolerance);
   std::unique_ptr<Collocation> coarser;
   Eigen::MatrixXd better;  // λ and u, extrapolated
   for (;;) {
     auto problem =
         std::make_unique<Collocation>(system, slowed.targets(), mesh, first, last, guess);
     Collocation::Report report;
-    const Status status = problem->solve(options.iterations, options.newton_tolerance, report);
+    const Status status = problem->solve(options.iterations, newton_tolerance, report);
     out.iterations += report.iterations;
     ++out.meshes;
     if (options.progress && !options.progress(std::min(0.9, 0.15 * out.meshes))) {
       notes.error(1075, {}, "stopped before a solution was found");
       return notes;
     }
-    if (!ok(status)) {
+    // On fine meshes round-off ends the iteration before it has converged.
+    const bool exhausted = status == Status::kNotConverged && options.dt <= 0 && coarser &&
+                           report.step <= options.tolerance;
+    if (!ok(status) && !exhausted && coarser && options.dt <= 0) {
+      notes.error(1074, {},
+                  fmt::format("an error of {:.2g} is reached with {} intervals, {:.2g} was asked "
+                              "for, and on finer meshes round-off keeps Newton's method from a "
+                              "solution: ask for a larger tolerance",
+                              out.error, out.intervals, options.tolerance));
+      return notes;
+    }
+    if (!ok(status) && !exhausted) {
       // On a mesh that is too coarse for the internal motion there may be no solution; slower motion is nearer to the guess.
       const bool refine = options.dt <= 0 && spacing > finest;
       if (!refine && (slowed.stretch >= kSlowest || out.slow_downs > 40)) {
