@@ -109,7 +109,8 @@ double slowest(const std::vector<std::complex<double>>& zeros) {
 }
 
 // λ and u at the instants of a mesh, from it and from the one with every interval halved: second-order errors cancel (SRV-48).
-Eigen::MatrixXd extrapolated(const Collocation& fine, const Collocation& coarse, int forces) {
+Eigen::MatrixXd extrapolated(const HorizonCollocation& fine, const HorizonCollocation& coarse,
+                             int forces) {
   const Eigen::MatrixXd f = fine.states().bottomRows(forces),
                         c = coarse.states().bottomRows(forces);
   Eigen::MatrixXd out(forces, static_cast<Eigen::Index>(coarse.mesh().size()));
@@ -118,8 +119,8 @@ Eigen::MatrixXd extrapolated(const Collocation& fine, const Collocation& coarse,
 }
 
 // forces: λ and u at every other instant, where they are better known. Where they are straight in intervals the middles are not delivered.
-void keep(const Collocation& problem, const ServoSystem& system, const Eigen::MatrixXd& forces,
-          StableInversion& out) {
+void keep(const HorizonCollocation& problem, const ServoSystem& system,
+          const Eigen::MatrixXd& forces, StableInversion& out) {
   out.t = problem.times();
   Eigen::MatrixXd states = problem.states();
   if (problem.interpolates() && problem.mesh().size() % 2 != 0) {
@@ -243,9 +244,11 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   out.modes = internal_modes(system, path.begin(), *begin);
   const InternalModes at_end = internal_modes(system, path.end(), end);
   if (Diagnostics d = resolves(out.modes, options.dt); !d.ok()) return d;
-  constexpr double kDrifts = 1e-6;
-  for (const auto& s : out.modes.neutral)
-    if (std::abs(s) < kDrifts * std::max(1.0, out.modes.frequency)) {
+  constexpr double kDrifts = 1e-5;
+  // A double zero at the origin may be computed as a slow pair of any kind.
+  for (const auto* zeros : {&out.modes.neutral, &out.modes.growing, &out.modes.decaying})
+    if (!zeros->empty() &&
+        std::abs(zeros->front()) < kDrifts * std::max(1.0, out.modes.frequency)) {
       notes.error(1071, {},
                   "a zero at the origin: internal motion drifts and no bounded motion follows the "
                   "path; hold the free motion by a spring, or choose another output");
@@ -319,7 +322,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     return ends;
   };
   const double duration = path.end() - path.begin();
-  double spacing = options.dt > 0 ? options.dt : duration / 25;
+  double spacing = options.dt > 0 ? options.dt : duration / 100;
   const double finest = duration / 400;
   std::vector<double> mesh = uniform(parts(), spacing);
   Eigen::MatrixXd guess;
@@ -336,25 +339,29 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   constexpr double kLeast = 3, kMost = 15, kFine = 0.3;
   double change_of_all = 0, change_of_motion = 0;
   bool extrapolates = false;
-  std::unique_ptr<Collocation> coarser;
+  // Below what the mesh is asked for; forces that act by way of derivatives of the path are no better known on fine meshes than round-off lets them be.
+  const double newton_tolerance = options.dt > 0
+                                      ? options.newton_tolerance
+                                      : std::max(options.newton_tolerance, 0.1 * options.tolerance);
+  std::unique_ptr<HorizonCollocation> coarser;
   Eigen::MatrixXd better;  // λ and u, extrapolated
-  Collocation::Report report;
-  const auto solve = [&](Collocation& problem) -> Result<Status> {
+  HorizonCollocation::Report report;
+  const auto solve = [&](HorizonCollocation& problem) -> Result<Status> {
     if (options.method == StableMethod::kBoundaryValue)
-      return problem.solve(options.iterations, options.newton_tolerance, report);
+      return problem.solve(options.iterations, newton_tolerance, report);
     const Result<Eigen::MatrixXd> rest = quasi_static(system, slowed, problem.times(), *begin);
     if (!rest.ok()) return rest.diagnostics();
     // Without the curvature of the equations convergence is linear: more steps than Newton's.
     constexpr int kSlower = 8;
     return options.method == StableMethod::kDirect
                ? nearest_to_rest(problem, rest->topRows(nv), kSlower * options.iterations,
-                                 options.newton_tolerance, report)
+                                 newton_tolerance, report)
                : nearest_by_adjoint(problem, rest->topRows(nv), kSlower * options.iterations,
-                                    options.newton_tolerance, report);
+                                    newton_tolerance, report);
   };
   for (;;) {
     auto problem =
-        std::make_unique<Collocation>(system, slowed.targets(), mesh, first, last, guess);
+        std::make_unique<HorizonCollocation>(system, slowed.targets(), mesh, first, last, guess);
     const Result<Status> solved = solve(*problem);
     if (!solved.ok()) return solved.diagnostics();
     const Status status = *solved;
@@ -364,7 +371,17 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
       notes.error(1075, {}, "stopped before a solution was found");
       return notes;
     }
-    if (!ok(status)) {
+    // On fine meshes round-off may end the iteration before it has converged.
+    const bool exhausted = status == Status::kNotConverged && report.step <= options.tolerance;
+    if (!ok(status) && !exhausted && coarser && options.dt <= 0) {
+      notes.error(1074, {},
+                  fmt::format("an error of {:.2g} is reached with {} intervals, {:.2g} was asked "
+                              "for, and on finer meshes round-off keeps Newton's method from a "
+                              "solution: ask for a larger tolerance",
+                              out.error, out.intervals, options.tolerance));
+      return notes;
+    }
+    if (!ok(status) && !exhausted) {
       // On a mesh that is too coarse for the internal motion there may be no solution; slower motion is nearer to the guess.
       const bool refine = options.dt <= 0 && spacing > finest;
       if (!refine && (slowed.stretch >= kSlowest || out.slow_downs > 40)) {

@@ -54,7 +54,7 @@ double left_over(int elements, const std::vector<double>& t, const std::vector<d
 // The four cases are one motion. Relative degrees 4, 3, 2, 1: where the first section is free the drive acts on the tip by way of the elements alone.
 TEST(StableReference, TheFourCasesOfTheFlexibleLink) {
   StableOptions options;
-  options.dt = 0.01;
+  options.dt = 0.005;
   options.before = options.after = 1;
   const auto torque = inverted(arm(4, {true, true}), options),
              speed = inverted(arm(4, {true, false}), options);
@@ -70,7 +70,8 @@ TEST(StableReference, TheFourCasesOfTheFlexibleLink) {
     for (size_t c = 0; c < torque->y.size(); ++c)
       differ = std::max(differ, std::abs(torque->y[c][k] - speed->y[c][k]));
   }
-  EXPECT_NEAR(largest, 9.14, 0.02);
+  // The arm linearised about its straight shape (inversion_test::ancf_arm), solved to 1e-6: 10.9990 N m.
+  EXPECT_NEAR(largest, 10.999, 0.003);
   EXPECT_LT(odd, 1e-4 * largest);
   EXPECT_LT(even, 1e-4);
   EXPECT_LT(differ, 1e-6);
