@@ -7,7 +7,8 @@
 #include "panto/identification/poses.hpp"
 #include "panto/io/study.hpp"
 #include "panto/io/toml.hpp"
-#include "python/bindings.hpp"
+#include "panto/scene/identification_report.hpp"
+#include "python/page.hpp"
 
 namespace panto::python {
 namespace {
@@ -122,7 +123,7 @@ py::list listed(const Rows& rows, const RowOf& row_of) {
   return out;
 }
 
-py::dict to_dict(Identification& found) {
+py::dict to_dict(const Identification& found) {
   py::dict d;
   d["parameters"] = listed(found.parameters, [](const IdentifiedParameter& p) {
     return py::make_tuple(p.name, p.value, p.std, py::make_tuple(p.from, p.to), p.bounds_hit,
@@ -145,7 +146,7 @@ py::dict to_dict(Identification& found) {
   d["starts"] = found.starts;
   d["converged"] = found.converged;
   d["unseen"] = found.unseen;
-  d["correlation"] = std::move(found.correlation);
+  d["correlation"] = found.correlation;
   d["condition"] = found.condition;
   d["sigma_assumed"] = found.sigma_assumed;
   d["repeats"] = found.repeats;
@@ -156,7 +157,7 @@ py::tuple run_identification(const ModelSpec& description, const CompiledModel& 
                              const std::optional<std::string>& method, std::optional<int> starts,
                              std::optional<std::uint64_t> seed, std::optional<int> threads,
                              py::object progress) {
-  IdentifyStudy study = value_of(identify_study(description));
+  IdentifyStudy study = value_of(read_identify_study(description));
   if (method && *method == "least_squares") {
     study.method = IdentifyMethod::kLeastSquares;
   } else if (method && *method == "interior_point") {
@@ -177,8 +178,11 @@ py::tuple run_identification(const ModelSpec& description, const CompiledModel& 
   }
   watch.rethrow();
   const py::list notes = to_python(result->diagnostics());
-  Identification found = value_of(std::move(*result));
-  return py::make_tuple(to_dict(found), notes);
+  const auto found = std::make_shared<const Identification>(value_of(std::move(*result)));
+  py::dict d = to_dict(*found);
+  d["_page"] =
+      Page{[found, model = m.model] { return scene::report_of_identification(*model, *found); }};
+  return py::make_tuple(d, notes);
 }
 
 }  // namespace

@@ -3,9 +3,10 @@
 
 #include "panto/io/frequency_data.hpp"
 #include "panto/io/modal_test.hpp"
+#include "panto/scene/ema_report.hpp"
 #include "panto/updating/ema.hpp"
 #include "panto/updating/impact.hpp"
-#include "python/bindings.hpp"
+#include "python/page.hpp"
 
 namespace panto::python {
 namespace {
@@ -101,7 +102,8 @@ py::tuple run_ema(const FrequencyData& data, const std::optional<std::pair<doubl
   }
   watch.rethrow();
   const py::list notes = to_python(result->diagnostics());
-  const Ema found = value_of(std::move(*result));
+  const auto kept = std::make_shared<const Ema>(value_of(std::move(*result)));
+  const Ema& found = *kept;
   py::list modes, diagram;
   for (const EmaMode& m : found.modes)
     modes.append(py::make_tuple(m.frequency_hz, m.damping, m.frequency_sigma, m.damping_sigma,
@@ -120,6 +122,7 @@ py::tuple run_ema(const FrequencyData& data, const std::optional<std::pair<doubl
   d["synthesised"] = found.synthesised;
   d["correlation"] = found.correlation;
   d["references"] = found.references;
+  d["_page"] = Page{[kept] { return scene::report_of_ema(*kept, "Experimental modal analysis"); }};
   return py::make_tuple(d, notes, modal_test(found));
 }
 

@@ -2,8 +2,9 @@
 #include <functional>
 
 #include "panto/io/update_study.hpp"
+#include "panto/scene/updating_report.hpp"
 #include "panto/updating/update.hpp"
-#include "python/bindings.hpp"
+#include "python/page.hpp"
 
 namespace panto::python {
 namespace {
@@ -97,8 +98,10 @@ py::tuple run_updating(const ModelSpec& description, const CompiledModel& m,
   }
   watch.rethrow();
   const py::list notes = to_python(result->diagnostics());
-  const Updating found = value_of(std::move(*result));
-  return py::make_tuple(to_dict(*m.model, found), notes);
+  const auto found = std::make_shared<const Updating>(value_of(std::move(*result)));
+  py::dict d = to_dict(*m.model, *found);
+  d["_page"] = Page{[found, model = m.model] { return scene::report_of_updating(*model, *found); }};
+  return py::make_tuple(d, notes);
 }
 
 }  // namespace

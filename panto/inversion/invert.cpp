@@ -47,7 +47,14 @@ Result<Run> forward(const Model& model, const Params& params, const ModelServo& 
   return simulate(plant, params, o);
 }
 
+}  // namespace
+
 void describe(const Model& model, const ModelServo& servo, Inversion& found) {
+  found.model = model.name;
+  found.inputs = servo.input_names();
+  found.coordinates = servo.coordinate_names();
+  for (size_t i = static_cast<size_t>(servo.n_lambda()); i < servo.rows().size(); ++i)
+    if (!servo.rows()[i].implicit) found.outputs.push_back(servo.rows()[i].name);
   for (const int i : servo.outputs().first(found.outputs.size()))
     found.output_units.push_back(unit_of(model.outputs[static_cast<size_t>(i)]));
   for (const int i : servo.inputs())
@@ -56,6 +63,8 @@ void describe(const Model& model, const ModelServo& servo, Inversion& found) {
   for (const ScalarCoordinate& c : scalar_coordinates(model))
     found.coordinate_units[static_cast<size_t>(c.v)] = c.angular ? "rad" : "m";
 }
+
+namespace {
 
 void check_limits(const InvertOptions& options, const Inversion& found, Diagnostics& notes) {
   for (const InputLimit& limit : options.limits) {
@@ -243,11 +252,6 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
   Result<std::unique_ptr<ModelServo>> servo = ModelServo::create(model, params, choice);
   if (!servo.ok()) return servo.diagnostics();
   Inversion found;
-  found.model = model.name;
-  found.inputs = (*servo)->input_names();
-  found.coordinates = (*servo)->coordinate_names();
-  for (size_t i = static_cast<size_t>((*servo)->n_lambda()); i < (*servo)->rows().size(); ++i)
-    if (!(*servo)->rows()[i].implicit) found.outputs.push_back((*servo)->rows()[i].name);
   describe(model, **servo, found);
   found.u.resize(found.inputs.size());
   for (auto* series : {&found.y, &found.v, &found.w}) series->resize(found.coordinates.size());

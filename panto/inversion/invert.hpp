@@ -55,6 +55,9 @@ struct Inversion {
   std::optional<StableReport> stable;  // of kStable: t begins before the path does
 };
 
+// Names and units of what an inversion holds.
+void describe(const Model& model, const ModelServo& servo, Inversion& inversion);
+
 // The rest where the outputs are those of the model's initial pose, and what can be said there.
 struct AnalysedRest {
   Rest rest;

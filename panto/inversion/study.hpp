@@ -26,6 +26,8 @@ struct InvertStudy {
   PathSpec path;
   InvertOptions options;
   FeedbackStudy feedback;
+  std::string
+      feedforward;  // file of another inversion, taken in place of one of this study; empty: none
 };
 
 // Names of methods: "euler", "linear_euler", "bdf1" … "bdf6", "radau5". False: there is no such method.

@@ -1,9 +1,13 @@
 #include "panto/inversion/feedback/plant.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
+#include "panto/mechanics/assembly.hpp"
 #include "panto/numerics/dense.hpp"
 
 namespace panto {
@@ -124,26 +128,53 @@ class SystemPlant final : public Plant {
   std::vector<double> y_, v_, u_, w_, lambda_;
 };
 
+const Actuator* find_actuator(const Model& model, const std::string& name) {
+  const auto it = std::find_if(model.actuators.begin(), model.actuators.end(),
+                               [&](const Actuator& a) { return a.name == name; });
+  return it != model.actuators.end() ? &*it : nullptr;
+}
+
+std::vector<std::string> output_names(const ModelServo& servo) {
+  std::vector<std::string> names;
+  for (size_t i = static_cast<size_t>(servo.n_lambda()); i < servo.rows().size(); ++i)
+    if (!servo.rows()[i].implicit) names.push_back(servo.rows()[i].name);
+  return names;
+}
+
 class ModelPlant final : public Plant {
  public:
   ModelPlant(const Model& model, const Params& params, const ModelServo& servo)
       : workspace_(Workspace::create(model, params)),
-        inputs_(servo.inputs().begin(), servo.inputs().end()),
-        outputs_(servo.outputs().begin(), servo.outputs().end()),
         u_(model.inputs.size()),
         u_rate_(u_),
         q_(static_cast<size_t>(model.nq)),
         v_(static_cast<size_t>(model.nv)),
-        y_(v_),
         a_(v_),
         closed_q_(q_),
         closed_v_(v_),
-        lambda_(model.rows.size()) {}
+        lambda_(model.rows.size()) {
+    for (const std::string& name : servo.input_names())
+      inputs_.push_back(find_actuator(model, name)->input);
+    for (const std::string& name : output_names(servo))
+      outputs_.push_back(find_output(model, name));
+    for (const std::string& name : servo.coordinate_names()) dofs_.push_back(find_dof(model, name));
+    y_.assign(dofs_.size(), std::numeric_limits<double>::quiet_NaN());
+    rates_ = y_;
+  }
   Status start(double t, View y, View v) override {
     t_ = t;
-    for (size_t i = 0; i < v_.size(); ++i)
-      q_[static_cast<size_t>(workspace_->coordinate_of(static_cast<int>(i)))] = y[i];
-    std::copy(v.begin(), v.end(), v_.begin());
+    const auto known = std::count_if(dofs_.begin(), dofs_.end(), [](int dof) { return dof >= 0; });
+    if (static_cast<size_t>(known) < v_.size()) {
+      const Result<AssembledState> rest = assemble(*workspace_, t);
+      if (!rest.ok()) return Status::kNotConverged;
+      std::copy(rest->q.begin(), rest->q.end(), q_.begin());
+      std::copy(rest->v.begin(), rest->v.end(), v_.begin());
+    }
+    for (size_t i = 0; i < dofs_.size(); ++i) {
+      if (dofs_[i] < 0) continue;
+      q_[static_cast<size_t>(workspace_->coordinate_of(dofs_[i]))] = y[i];
+      v_[static_cast<size_t>(dofs_[i])] = v[i];
+    }
     workspace_->choose_partition(t, q_, true);
     inputs_at(t, {}, {}, 0, 0);
     return settle();
@@ -164,7 +195,7 @@ class ModelPlant final : public Plant {
     return settle();
   }
   [[nodiscard]] View y() const override { return y_; }
-  [[nodiscard]] View v() const override { return v_; }
+  [[nodiscard]] View v() const override { return rates_; }
   Status outputs(View u, MutableView z) override { return read(outputs_, u, z); }
   Status read(std::span<const int> outputs, View u, MutableView out) override {
     inputs_at(t_, u, u, 0, 1);
@@ -204,16 +235,21 @@ class ModelPlant final : public Plant {
       if (fatal(s)) return s;
     }
     s = workspace_->close_velocities(t_, u_, v_);
-    for (size_t i = 0; i < y_.size(); ++i)
-      y_[i] = q_[static_cast<size_t>(workspace_->coordinate_of(static_cast<int>(i)))];
+    for (size_t i = 0; i < dofs_.size(); ++i) {
+      if (dofs_[i] < 0) continue;
+      y_[i] = q_[static_cast<size_t>(workspace_->coordinate_of(dofs_[i]))];
+      rates_[i] = v_[static_cast<size_t>(dofs_[i])];
+    }
     return fatal(s) ? s : Status::kOk;
   }
 
   std::unique_ptr<Workspace> workspace_;
   std::vector<int> inputs_, outputs_;  // of the model
+  std::vector<int> dofs_;              // of the model, by coordinate of the servo system; -1: none
   double t_ = 0;
   bool worn_ = false;
-  std::vector<double> u_, u_rate_, q_, v_, y_, a_, closed_q_, closed_v_, lambda_;
+  std::vector<double> u_, u_rate_, q_, v_, a_, closed_q_, closed_v_, lambda_;
+  std::vector<double> y_, rates_;  // as the servo system counts
 };
 
 }  // namespace
@@ -229,6 +265,24 @@ std::unique_ptr<Plant> make_plant(ServoSystem& system) {
 std::unique_ptr<Plant> make_plant(const Model& model, const Params& params,
                                   const ModelServo& servo) {
   return std::make_unique<ModelPlant>(model, params, servo);
+}
+
+Diagnostics check_plant(const Model& model, const ModelServo& servo) {
+  Diagnostics d;
+  for (const std::string& name : servo.input_names())
+    if (find_actuator(model, name) == nullptr)
+      d.error(1100, {}, fmt::format("\"{}\" has no actuator \"{}\"", model.name, name));
+  for (const std::string& name : output_names(servo))
+    if (find_output(model, name) < 0)
+      d.error(1100, {}, fmt::format("\"{}\" has no output \"{}\"", model.name, name));
+  return d;
+}
+
+std::vector<std::string> missing_coordinates(const Model& model, const ModelServo& servo) {
+  std::vector<std::string> out;
+  for (const std::string& name : servo.coordinate_names())
+    if (find_dof(model, name) < 0) out.push_back(name);
+  return out;
 }
 
 }  // namespace panto
