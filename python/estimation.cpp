@@ -10,6 +10,8 @@
 #include "panto/estimation/placement.hpp"
 #include "panto/io/sensor_log.hpp"
 #include "panto/io/study.hpp"
+#include "panto/scene/observation_report.hpp"
+#include "python/page.hpp"
 
 namespace panto::python {
 
@@ -118,7 +120,10 @@ py::tuple observe(const ModelSpec& description,
   }
   watch.rethrow();
   const py::list notes = to_python(result->diagnostics());
-  return py::make_tuple(to_dict(value_of(std::move(*result))), notes);
+  const auto found = std::make_shared<const TwinResult>(value_of(std::move(*result)));
+  py::dict d = to_dict(*found);
+  d["_page"] = Page{[found] { return scene::report_of_observation(*found); }};
+  return py::make_tuple(d, notes);
 }
 
 // ---- logs and machines ------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include "panto/identification/poses.hpp"
 #include "panto/io/study.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/scene/identification_report.hpp"
+#include "python/page.hpp"
 #include "python/studies.hpp"
 
 namespace panto::python {
@@ -99,7 +101,7 @@ py::list listed(const Rows& rows, const RowOf& row_of) {
   return out;
 }
 
-py::dict to_dict(Identification& found) {
+py::dict to_dict(const Identification& found) {
   py::dict d;
   d["parameters"] = listed(found.parameters, [](const IdentifiedParameter& p) {
     return py::make_tuple(p.name, p.value, p.std, py::make_tuple(p.from, p.to), p.bounds_hit,
@@ -122,7 +124,7 @@ py::dict to_dict(Identification& found) {
   d["starts"] = found.starts;
   d["converged"] = found.converged;
   d["unseen"] = found.unseen;
-  d["correlation"] = std::move(found.correlation);
+  d["correlation"] = found.correlation;
   d["condition"] = found.condition;
   d["sigma_assumed"] = found.sigma_assumed;
   d["repeats"] = found.repeats;
@@ -133,7 +135,7 @@ py::tuple run_identification(const ModelSpec& description, const CompiledModel& 
                              const std::optional<std::string>& method, std::optional<int> starts,
                              std::optional<std::uint64_t> seed, std::optional<int> threads,
                              py::object progress) {
-  IdentifyStudy study = value_of(identify_study(description));
+  IdentifyStudy study = value_of(read_identify_study(description));
   if (method && *method == "least_squares") {
     study.method = IdentifyMethod::kLeastSquares;
   } else if (method && *method == "interior_point") {
@@ -146,12 +148,16 @@ py::tuple run_identification(const ModelSpec& description, const CompiledModel& 
   study.starts = starts.value_or(study.starts);
   study.seed = seed.value_or(study.seed);
   study.threads = threads.value_or(study.threads);
-  auto [found, notes] = found_by(
+  auto result = found_by(
       [&](const std::function<bool(double)>& watch) {
         return identify(*m.model, m.params, study, watch);
       },
       std::move(progress));
-  return py::make_tuple(to_dict(found), notes);
+  const auto found = std::make_shared<const Identification>(std::move(result.first));
+  py::dict d = to_dict(*found);
+  d["_page"] =
+      Page{[found, model = m.model] { return scene::report_of_identification(*model, *found); }};
+  return py::make_tuple(d, result.second);
 }
 
 }  // namespace

@@ -350,8 +350,10 @@ void bind_inversion(py::module_& module) {
           },
           arg("path"))
       .def("html", [](const Inverted& r) {
-        return value_of(scene::to_html(scene::report_of_inversion(
-            r.study.model, r.study.params, r.inversion, r.study.options.limits)));
+        scene::Report report = scene::report_of_inversion(r.study.model, r.study.params,
+                                                          r.inversion, r.study.options.limits);
+        if (r.feedback) scene::add_feedback(*r.feedback, report);
+        return value_of(scene::to_html(report));
       });
   module.def("is_invert_study", &is_invert_study, arg("study"));
   module.def(

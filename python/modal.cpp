@@ -1,9 +1,11 @@
 // Modal tests: frequency responses of files and of the virtual rig, and the modes they hold.
 #include "panto/io/frequency_data.hpp"
 #include "panto/io/modal_test.hpp"
+#include "panto/scene/ema_report.hpp"
 #include "panto/updating/ema.hpp"
 #include "panto/updating/impact.hpp"
 #include "python/long_call.hpp"
+#include "python/page.hpp"
 
 namespace panto::python {
 namespace {
@@ -90,12 +92,15 @@ py::tuple run_ema(const FrequencyData& data, const std::optional<std::pair<doubl
   o.references = references;
   o.select_hz = select;
   o.refine = refine;
-  const auto [found, notes] = found_by(
+  auto result = found_by(
       [&](const std::function<bool(double)>& watch) {
         o.progress = watch;
         return ema(data, o);
       },
       std::move(progress));
+  const auto kept = std::make_shared<const Ema>(std::move(result.first));
+  const Ema& found = *kept;
+  const py::list notes = result.second;
   py::list modes, diagram;
   for (const EmaMode& m : found.modes)
     modes.append(py::make_tuple(m.frequency_hz, m.damping, m.frequency_sigma, m.damping_sigma,
@@ -114,6 +119,7 @@ py::tuple run_ema(const FrequencyData& data, const std::optional<std::pair<doubl
   d["synthesised"] = found.synthesised;
   d["correlation"] = found.correlation;
   d["references"] = found.references;
+  d["_page"] = Page{[kept] { return scene::report_of_ema(*kept, "Experimental modal analysis"); }};
   return py::make_tuple(d, notes, modal_test(found));
 }
 

@@ -195,6 +195,12 @@ void bind_reduction(py::module_& module) {
       .def("html", [](const Reduced& r) {
         return value_of(scene::to_html(scene::report_of_reduction(*r.system, r.result, r.options)));
       });
+  module.def(
+      "reduced_model",
+      [](const ModelSpec& spec, const CompiledModel& m, const Reduced& r) {
+        return value_of(reduced_model(spec, *m.model, m.params, *r.system, r.result));
+      },
+      arg("spec"), arg("model"), arg("reduced"));
   module.def("is_reduce_study", &is_reduce_study, arg("study"));
   module.def(
       "reduce_study",

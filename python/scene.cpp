@@ -2,7 +2,7 @@
 #include "panto/io/atomic_file.hpp"
 #include "panto/io/results.hpp"
 #include "panto/scene/run_report.hpp"
-#include "python/bindings.hpp"
+#include "python/page.hpp"
 
 namespace panto::python {
 namespace {
@@ -68,6 +68,20 @@ void bind_scene(py::module_& module) {
         if (!outcome.ok()) throw Rejected(outcome);
       },
       arg("path"), arg("text"));
+  py::class_<Page>(module, "Page").def("html", [](const Page& page) {
+    const py::gil_scoped_release release;
+    return value_of(scene::to_html(page.report()));
+  });
+  module.def(
+      "bind_pages",
+      [](const std::string& title,
+         const std::vector<std::tuple<std::string, std::string, std::string>>& pages) {
+        std::vector<scene::BoundPage> all;
+        all.reserve(pages.size());
+        for (const auto& [name, chapter, html] : pages) all.push_back({name, chapter, html});
+        return value_of(scene::bind_pages(title, all));
+      },
+      arg("title"), arg("pages"));
   module.def("has_page", [] { return !scene::page().empty(); });
 }
 

@@ -1,6 +1,8 @@
 // Model updating from modal tests.
 #include "panto/io/update_study.hpp"
+#include "panto/scene/updating_report.hpp"
 #include "panto/updating/update.hpp"
+#include "python/page.hpp"
 #include "python/studies.hpp"
 
 namespace panto::python {
@@ -69,12 +71,15 @@ py::tuple run_updating(const ModelSpec& description, const CompiledModel& m,
   study.as_printed = as_printed.value_or(study.as_printed);
   study.cross_validate = cross_validate.value_or(study.cross_validate);
   study.threads = threads.value_or(study.threads);
-  const auto [found, notes] = found_by(
+  auto result = found_by(
       [&](const std::function<bool(double)>& watch) {
         return update(*m.model, m.params, study, watch);
       },
       std::move(progress));
-  return py::make_tuple(to_dict(*m.model, found), notes);
+  const auto found = std::make_shared<const Updating>(std::move(result.first));
+  py::dict d = to_dict(*m.model, *found);
+  d["_page"] = Page{[found, model = m.model] { return scene::report_of_updating(*model, *found); }};
+  return py::make_tuple(d, result.second);
 }
 
 }  // namespace

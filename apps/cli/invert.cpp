@@ -379,6 +379,7 @@ int invert_verb(const Arguments& a) {
   if (!a.view.empty()) {
     scene::Report report =
         scene::report_of_inversion(study->model, study->params, *found, study->options.limits);
+    if (loops != nullptr) scene::add_feedback(*loops, report);
     scene::add_notes(notes, report);
     notes.append(write_page(report, a.view));
     if (!notes.ok()) return fail(notes, a.json);

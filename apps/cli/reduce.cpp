@@ -11,6 +11,7 @@
 #include "apps/cli/operating.hpp"
 #include "apps/cli/progress.hpp"
 #include "apps/cli/report.hpp"
+#include "panto/io/atomic_file.hpp"
 #include "panto/io/reduction.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/scene/reduction_report.hpp"
@@ -247,6 +248,23 @@ std::string table_of(const LinearSystem& system, const RankedReduction& r) {
   return text;
 }
 
+// The reduced mechanism as a model file.
+Diagnostics write_mechanism(const Arguments& a, const LinearSystem& system,
+                            const RankedReduction& found) {
+  std::vector<Override> overrides;
+  std::string message;
+  ModelSpec spec;
+  Diagnostics d;
+  if (!parse_settings(a.set, overrides, message)) return d;  // linearised() has refused it
+  const Result<Model> model = load_model(a.model, overrides, &spec);
+  if (!model.ok()) {
+    d.error(1103, {}, fmt::format("-o {}: only a model has a model file that is reduced", a.file));
+    return d;
+  }
+  const Result<std::string> text = reduced_model(spec, *model, nominal(*model), system, found);
+  return text.ok() ? write_text_atomically(a.file, *text) : text.diagnostics();
+}
+
 int reduce_verb(const Arguments& a) {
   int exit_code = kOk;
   Diagnostics notes;
@@ -265,7 +283,11 @@ int reduce_verb(const Arguments& a) {
   notes.append(found.diagnostics());
   if (Interrupt::requested()) return kInterrupted;
   if (!found.ok()) return fail(notes, a.json);
-  if (!a.file.empty()) notes.append(write_reduction(study->system, *found, a.file));
+  if (a.file.ends_with(".toml")) {
+    notes.append(write_mechanism(a, study->system, *found));
+  } else if (!a.file.empty()) {
+    notes.append(write_reduction(study->system, *found, a.file));
+  }
   if (!a.view.empty()) {
     scene::Report report = scene::report_of_reduction(study->system, *found, study->options);
     scene::add_notes(notes, report);
@@ -316,7 +338,9 @@ void add_reduce(CLI::App& app, int& exit_code) {
       ->type_name("M.mtx");
   verb->add_option("--damping-matrix", a->damping_matrix, "Damping matrix beside them")
       ->type_name("C.mtx");
-  verb->add_option("-o,--out", a->file, "Write the reduced system: HDF5, and Matrix Market beside")
+  verb->add_option(
+          "-o,--out", a->file,
+          "Write the reduced system: HDF5, and Matrix Market beside; .toml: the reduced mechanism")
       ->type_name("reduced.h5");
   verb->add_option("--view", a->view, "Write the report page")->type_name("reduction.html");
   verb->footer(

@@ -24,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments : ModelArguments {
-  std::string out, with, png, svg, plot;
+  std::string out, with, png, svg, plot, title;
+  std::vector<std::string> pages;  // beside the first one
   std::optional<double> deformation;
   bool open = false;
 };
@@ -88,7 +89,45 @@ void open_in_browser(const std::string& file) {
   if (status != 0) fmt::print(stderr, "panto: no program to open {} was found\n", argument);
 }
 
+// Pages that other verbs wrote, bound to one; "Title=page.html" calls a chapter so.
+int bind_verb(const Arguments& a) {
+  if (a.out.empty()) return fail_usage("pages are bound to a new one: say with -o where", a.json);
+  if (!a.with.empty() || !a.png.empty() || !a.svg.empty() || !a.set.empty() || a.deformation)
+    return fail_usage("pages are bound as they are: only -o, --title and --open go with them",
+                      a.json);
+  std::vector<std::string> names{a.model};
+  names.insert(names.end(), a.pages.begin(), a.pages.end());
+  Diagnostics notes;
+  std::vector<scene::BoundPage> pages;
+  for (const std::string& name : names) {
+    const size_t equals = name.rfind('=');
+    scene::BoundPage page;
+    page.name = equals == std::string::npos ? name : name.substr(equals + 1);
+    if (equals != std::string::npos) page.title = name.substr(0, equals);
+    auto bytes = read_bytes(page.name);
+    notes.append(bytes.diagnostics());
+    if (bytes.ok()) page.html = std::move(*bytes);
+    pages.push_back(std::move(page));
+  }
+  if (!notes.ok()) return fail(notes, a.json);
+  const Result<std::string> html = scene::bind_pages(a.title, pages);
+  notes.append(html.ok() ? write_text_atomically(a.out, *html) : html.diagnostics());
+  if (!notes.ok()) return fail(notes, a.json);
+  if (a.json) {
+    JsonWriter json;
+    json.begin_object().member("written", std::vector<std::string>{a.out}).end_object();
+    out(json.text() + "\n");
+  } else {
+    out(fmt::format("{} pages: written {}\n", pages.size(), a.out));
+  }
+  if (a.open) open_in_browser(a.out);
+  return kOk;
+}
+
 int view_verb(const Arguments& a) {
+  if (a.model.ends_with(".html")) return bind_verb(a);
+  if (!a.pages.empty())
+    return fail_usage("several things are bound only where all are pages (.html)", a.json);
   std::vector<Override> overrides;
   std::string message;
   if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
@@ -167,6 +206,8 @@ void add_view(CLI::App& app, int& exit_code) {
   verb->group("Motion");
   verb->add_option("RUN|MODEL", a->model, "Result file (.h5, .csv), model file or zoo model")
       ->required();
+  verb->add_option("PAGE", a->pages, "Pages that verbs wrote with --view, bound to one");
+  verb->add_option("--title", a->title, "Title of pages that are bound")->type_name("text");
   verb->add_option("-o,--out", a->out, "The page (default: named after the run or the model)")
       ->type_name("report.html");
   verb->add_option("--with", a->with, "Lay a second run over the first")->type_name("run2.h5");
@@ -188,6 +229,7 @@ void add_view(CLI::App& app, int& exit_code) {
       "  panto view before.h5 --with after.h5 -o compare.html --open\n"
       "  panto view fourbar_f1 --set crank.bar.length=1.1\n"
       "  panto view bent.h5 --deformation 50\n"
+      "  panto view Motion=run.html Modes=modes.html -o all.html --title \"My machine\"\n"
       "  panto view run.h5 --plot theta,pin_x --svg figure.svg");
   verb->callback([a, &exit_code] { exit_code = view_verb(*a); });
 }

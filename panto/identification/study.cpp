@@ -63,8 +63,8 @@ MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnost
   pose.name = StudyReader(node, "", d).name("pose", number);
   pose.loc = node.loc;
   const StudyReader r(node, fmt::format("pose \"{}\"", pose.name), d);
-  if (!r.keys({"name", "at", "where", "frequencies", "sigma", "modes", "damping", "damping_sigma",
-               "shapes", "count"}))
+  if (!r.keys({"name", "at", "where", "test", "frequencies", "sigma", "modes", "damping",
+               "damping_sigma", "shapes", "count"}))
     return pose;
   if (const Node* at = r.find("at"))
     for (auto& [coordinate, value] : r.named(*at, "at")) pose.at.push_back({coordinate, value});
@@ -75,12 +75,29 @@ MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnost
     r.whole("count", 1, count);
     pose.modes.resize(static_cast<size_t>(count));  // 0: as many as the model has
     for (MeasuredFrequency& m : pose.modes) m.loc = pose.loc;
-    for (const char* key : {"frequencies", "sigma", "modes", "damping", "damping_sigma", "shapes"})
+    for (const char* key :
+         {"test", "frequencies", "sigma", "modes", "damping", "damping_sigma", "shapes"})
       if (r.find(key) != nullptr)
         r.error(115, r.find(key)->key_loc,
                 fmt::format("{}: measurements are simulated here; delete this, or the table "
                             "[simulate]",
                             key));
+    return pose;
+  }
+  const auto mode_number = [&](const Node& item) {
+    const auto* n = std::get_if<std::int64_t>(&item.value);
+    if (n != nullptr && *n >= 1 && *n <= 1000000) return static_cast<int>(*n) - 1;
+    r.error(112, item.loc, "modes: expected whole numbers from 1 on");
+    return -1;
+  };
+  if (const std::string* test = r.text("test")) {
+    pose.file = *test;
+    for (const char* key : {"frequencies", "sigma", "damping", "damping_sigma", "shapes"})
+      if (const Node* given = r.find(key))
+        r.error(115, given->key_loc, fmt::format("{}: the table \"{}\" tells it", key, *test));
+    if (r.find("modes") != nullptr)
+      if (const Node::Array* modes = r.list("modes", "mode numbers"))
+        for (const Node& item : *modes) pose.mode_numbers.push_back(mode_number(item));
     return pose;
   }
   const Node::Array* list = r.list("frequencies", "frequencies");
@@ -109,13 +126,7 @@ MeasuredPose read_pose(const Node& node, size_t number, bool simulated, Diagnost
     return nullptr;
   };
   if (const Node::Array* modes = per_mode("modes", "mode numbers"))
-    for (size_t i = 0; i < modes->size(); ++i) {
-      const auto* n = std::get_if<std::int64_t>(&(*modes)[i].value);
-      if (n == nullptr || *n < 1 || *n > 1000000)
-        r.error(112, (*modes)[i].loc, "modes: expected whole numbers from 1 on");
-      else
-        pose.modes[i].mode = static_cast<int>(*n) - 1;
-    }
+    for (size_t i = 0; i < modes->size(); ++i) pose.modes[i].mode = mode_number((*modes)[i]);
   if (const Node::Array* shapes = per_mode("shapes", "tables output = value"))
     for (size_t i = 0; i < shapes->size(); ++i)
       pose.modes[i].shape = r.named((*shapes)[i], "shapes");

@@ -35,6 +35,9 @@ struct MeasuredPose {
   std::vector<PoseValue> at;
   Operation operation = Operation::kHere;
   std::vector<MeasuredFrequency> modes;
+  std::string file;  // of a modal table with the frequencies; empty: written in the study
+  std::vector<int>
+      mode_numbers;  // of the model, from 0, of the modes of that table; empty: by their place
   Loc loc{};
 };
 
@@ -67,6 +70,7 @@ struct IdentifyStudy {
 
 // From a study file (parsed by io): E0110 … E0115 for keys and types, E0302, E0304 for numbers, E0710 for measurements that cannot be
 // (frequencies that are not positive).
+// Tables named by `test` are not read yet.
 Result<IdentifyStudy> identify_study(const ModelSpec& file);
 
 }  // namespace panto

@@ -55,7 +55,14 @@ std::string unit_of(const ServoOutput& o) {
   return panto::unit_of(as);
 }
 
+}  // namespace
+
 void describe(const Model& model, const ModelServo& servo, Inversion& found) {
+  found.model = model.name;
+  found.inputs = servo.input_names();
+  found.coordinates = servo.coordinate_names();
+  for (size_t i = static_cast<size_t>(servo.n_lambda()); i < servo.rows().size(); ++i)
+    if (!servo.rows()[i].implicit) found.outputs.push_back(servo.rows()[i].name);
   for (const ServoOutput& o : servo.outputs()) found.output_units.push_back(unit_of(o));
   for (const int i : servo.inputs())
     found.input_units.push_back(to_string(model.inputs[static_cast<size_t>(i)].dim));
@@ -63,6 +70,8 @@ void describe(const Model& model, const ModelServo& servo, Inversion& found) {
   describe_states(model, states);
   found.coordinate_units = states.coordinate_units;
 }
+
+namespace {
 
 void check_limits(const InvertOptions& options, const Inversion& found, Diagnostics& notes) {
   for (const InputLimit& limit : options.limits) {
@@ -291,11 +300,6 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
   Result<std::unique_ptr<ModelServo>> servo = ModelServo::create(model, params, choice);
   if (!servo.ok()) return servo.diagnostics();
   Inversion found;
-  found.model = model.name;
-  found.inputs = (*servo)->input_names();
-  found.coordinates = (*servo)->coordinate_names();
-  for (size_t i = static_cast<size_t>((*servo)->n_lambda()); i < (*servo)->rows().size(); ++i)
-    if (!(*servo)->rows()[i].implicit) found.outputs.push_back((*servo)->rows()[i].name);
   describe(model, **servo, found);
   found.u.resize(found.inputs.size());
   for (auto* series : {&found.y, &found.v, &found.w}) series->resize(found.coordinates.size());

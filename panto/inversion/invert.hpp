@@ -59,6 +59,9 @@ struct Inversion {
   std::optional<StableReport> stable;        // of kStable: t begins before the path does
 };
 
+// Names and units of what an inversion holds.
+void describe(const Model& model, const ModelServo& servo, Inversion& inversion);
+
 // The path that stays where the outputs are in the model's initial pose.
 Result<Path> path_at_rest(ModelServo& servo);
 // The rest there, and what can be said about it.

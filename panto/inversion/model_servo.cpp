@@ -140,7 +140,7 @@ Result<std::unique_ptr<ModelServo>> ModelServo::create(const Model& model, const
       const int k = find_output(model, name);
       const Output& o = model.outputs[static_cast<size_t>(k)];
       s.servo_.push_back({q, {}, {}});
-      s.outputs_.push_back({{k}, {}, o.dim, o.angle});
+      s.outputs_.push_back({{k}, {}, o.dim, o.angle, {name}});
       AlgebraicRow row{name, static_cast<Level>(o.order)};
       if (o.order == Order::kValue && o.channel.kind == ChannelKind::kCoordinate && o.offset < 0)
         row.coordinate = o.channel.dof;
@@ -152,7 +152,8 @@ Result<std::unique_ptr<ModelServo>> ModelServo::create(const Model& model, const
     const std::optional<ParsedExpression> parsed = expression_of(name, "output", 0, used);
     if (!parsed) continue;
     Row row{-1, parsed->expression, {}};
-    ServoOutput output{{}, parsed->expression, parsed->dim.value_or(dim::kNone), !used.empty()};
+    ServoOutput output{
+        {}, parsed->expression, parsed->dim.value_or(dim::kNone), !used.empty(), used};
     bool good = true, turned = false;
     for (const Expression::Instruction& in : parsed->expression.code())
       turned = turned || in.op == Expression::Op::kAtan2 || in.op == Expression::Op::kAtan;

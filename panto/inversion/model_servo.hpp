@@ -31,6 +31,7 @@ struct ServoOutput {
   Expression expression;  // variable i: output of[i]; empty: of[0] itself
   Dim dim;
   bool angle = false;
+  std::vector<std::string> names;  // of these outputs
   [[nodiscard]] double value(std::span<const double> values) const {
     return expression.code().empty() ? values[0] : expression.evaluate<double>(values);
   }

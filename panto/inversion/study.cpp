@@ -225,7 +225,7 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
   const StudyReader r(file.root, "", d);
   std::vector<std::string> keys = feedback_keys();
   keys.insert(keys.end(), {"model", "set", "servo", "path", "method", "redefine", "until", "verify",
-                           "tol", "force", "limits"});
+                           "tol", "force", "limits", "feedforward"});
   r.keys(keys);
   if (const std::string* model = r.text("model"))
     out.model = *model;
@@ -237,6 +237,7 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
     out.servo = std::move(*servo);
   else
     d.append(servo.diagnostics());
+  if (const std::string* feedforward = r.text("feedforward")) out.feedforward = *feedforward;
   if (const Node* path = r.find("path")) out.path = read_path(*path, d);
   if (const Node* method = r.find("method")) read_method(*method, d, out.options);
   out.feedback = feedback_study(file, d);

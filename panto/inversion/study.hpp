@@ -28,6 +28,8 @@ struct InvertStudy {
   InvertOptions options;
   FeedbackStudy feedback;
   std::optional<Redefinition> redefine;  // follow other outputs than those asked for
+  std::string
+      feedforward;  // file of another inversion, taken in place of one of this study; empty: none
 };
 
 // Names of methods: "euler", "linear_euler", "bdf1" … "bdf6", "radau5". False: there is no such method.

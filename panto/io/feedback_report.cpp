@@ -16,25 +16,33 @@
 namespace panto {
 namespace {
 
-// A filter of Pantograph in the loop, on the model without errors.
+// A filter of Pantograph in the loop, on a model without errors. Its sensors are outputs of the plant's model; what it delivers are the coordinates that the
+// controller knows.
 class ObserverInLoop final : public LoopObserver {
  public:
   ObserverInLoop(const Model& model, const Params& params, std::unique_ptr<Observer> observer,
-                 const std::vector<SensorSettings>& settings, std::span<const int> inputs)
+                 const std::vector<SensorSettings>& settings, const Model& plant,
+                 const ModelServo& servo)
       : balls_(model),
         observer_(std::move(observer)),
-        inputs_(inputs.begin(), inputs.end()),
         u_(model.inputs.size(), std::numeric_limits<double>::quiet_NaN()),
+        coordinates_(coordinates_by_name(model, servo.coordinate_names())),
+        y_(coordinates_.size()),
+        v_(coordinates_.size()),
         q_(static_cast<size_t>(model.nq)),
         rates_(q_),
-        v_(static_cast<size_t>(model.nv)) {
+        speeds_(static_cast<size_t>(model.nv)) {
+    for (const std::string& name : servo.input_names())
+      for (const Actuator& a : model.actuators)
+        if (a.name == name) inputs_.push_back(a.input);
     Mechanism& mechanism = observer_->mechanism();
     for (int i = 0; i < static_cast<int>(settings.size()); ++i) {
-      sensors_.push_back(mechanism.sensor(i).output);
+      const int output = mechanism.sensor(i).output;
+      sensors_.push_back(find_output(plant, model.outputs[static_cast<size_t>(output)].name));
       sigma_.push_back(mechanism.sensor(i).sigma);
       double rate = settings[static_cast<size_t>(i)].rate;
       for (const Sensor& s : model.sensors)
-        if (rate == 0 && s.output == sensors_.back()) rate = sensor_rate(model, params, s);
+        if (rate == 0 && s.output == output) rate = sensor_rate(model, params, s);
       rate_.push_back(rate);
     }
     used_.reserve(sensors_.size());
@@ -44,10 +52,17 @@ class ObserverInLoop final : public LoopObserver {
   [[nodiscard]] View sigma() const override { return sigma_; }
   [[nodiscard]] View rate() const override { return rate_; }
   Status start(double t, View y, View v) override {
-    std::copy(y.begin(), y.end(), q_.begin());
-    balls_.speeds(y, v, v_);
+    // What the controller does not know begins as the model says.
+    Status status = observer_->start(t);
+    if (status != Status::kOk) return status;
+    take();
+    for (size_t i = 0; i < coordinates_.size(); ++i) {
+      q_[static_cast<size_t>(coordinates_[i])] = y[i];
+      rates_[static_cast<size_t>(coordinates_[i])] = v[i];
+    }
+    balls_.speeds(q_, rates_, speeds_);
     observer_->workspace().normalise(q_);
-    const Status status = observer_->start(t, q_, v_);
+    status = observer_->start(t, q_, speeds_);
     keep();
     return status;
   }
@@ -65,19 +80,28 @@ class ObserverInLoop final : public LoopObserver {
     keep();
     return status;
   }
-  [[nodiscard]] View y() const override { return q_; }
-  [[nodiscard]] View v() const override { return rates_; }
+  [[nodiscard]] View y() const override { return y_; }
+  [[nodiscard]] View v() const override { return v_; }
 
  private:
-  void keep() noexcept {
+  void take() noexcept {
     const View state = observer_->filter().state(), q = observer_->system().q(state);
     std::copy(q.begin(), q.end(), q_.begin());
     observer_->workspace().coordinate_rates(q_, observer_->system().v(state), rates_);
   }
+  void keep() noexcept {
+    take();
+    for (size_t i = 0; i < coordinates_.size(); ++i) {
+      y_[i] = q_[static_cast<size_t>(coordinates_[i])];
+      v_[i] = rates_[static_cast<size_t>(coordinates_[i])];
+    }
+  }
   BallCoordinates balls_;
   std::unique_ptr<Observer> observer_;
   std::vector<int> inputs_, sensors_, used_;
-  std::vector<double> u_, sigma_, rate_, q_, rates_, v_, values_;
+  std::vector<double> u_, sigma_, rate_, values_;
+  std::vector<int> coordinates_;  // of the observer's model, by coordinate of the controller
+  std::vector<double> y_, v_, q_, rates_, speeds_;
 };
 
 // What every run needs, made once and read by all threads.
@@ -89,15 +113,54 @@ struct Setup {
   std::optional<FilterSetup> observer;
 };
 
+const Model& plant_model(const LoadedInvertStudy& study) {
+  return study.plant ? study.plant->model : study.model;
+}
+const Params& plant_params(const LoadedInvertStudy& study) {
+  return study.plant ? study.plant->params : study.params;
+}
+
+// Whether the models of the loop have what they must know of each other. E1100.
+Diagnostics check_models(const Setup& s, const ModelServo& servo) {
+  const LoadedInvertStudy& study = s.study;
+  Diagnostics d = check_plant(plant_model(study), servo);
+  const auto lacks = [&](const Model& model, const char* who) {
+    for (const std::string& name : missing_coordinates(model, servo))
+      d.error(1100, study.feedback.loop_loc,
+              fmt::format("{} \"{}\" has no coordinate \"{}\", which the controller needs", who,
+                          model.name, name));
+  };
+  if (!s.observer) {
+    lacks(plant_model(study), "without an observer: the plant");
+    return d;
+  }
+  const Model& model = study.observer ? study.observer->model : study.model;
+  lacks(model, "the observer's model");
+  for (const std::string& name : servo.input_names())
+    if (std::none_of(model.actuators.begin(), model.actuators.end(),
+                     [&](const Actuator& a) { return a.name == name; }))
+      d.error(1100, study.feedback.loop_loc,
+              fmt::format("the observer's model \"{}\" has no actuator \"{}\"", model.name, name));
+  for (const SensorSettings& sensor :
+       s.observer->sensors.empty() ? sensors_of(model) : s.observer->sensors)
+    if (find_output(plant_model(study), sensor.name) < 0)
+      d.error(1100, sensor.loc,
+              fmt::format("the plant \"{}\" has no sensor \"{}\"", plant_model(study).name,
+                          sensor.name));
+  return d;
+}
+
 Result<std::unique_ptr<ObserverInLoop>> make_observer(const Setup& s, const ModelServo& servo) {
-  const Model& model = s.study.model;
+  const LoadedInvertStudy& study = s.study;
+  const Model& model = study.observer ? study.observer->model : study.model;
+  const Params& params = study.observer ? study.observer->params : study.params;
   const std::vector<SensorSettings> sensors =
       s.observer->sensors.empty() ? sensors_of(model) : s.observer->sensors;
   Result<std::unique_ptr<Observer>> made =
-      Observer::create(model, s.study.params, s.observer->settings, sensors);
+      Observer::create(model, params, s.observer->settings, sensors);
   if (!made.ok()) return made.diagnostics();
-  return std::make_unique<ObserverInLoop>(model, s.study.params, std::move(*made), sensors,
-                                          servo.inputs());
+  return std::make_unique<ObserverInLoop>(model, params, std::move(*made), sensors,
+                                          plant_model(study), servo);
 }
 
 // One law on one plant: everything of its own, but for the setup and the design.
@@ -105,12 +168,12 @@ Result<LoopRun> run_one(const Setup& s, const FeedbackDesign& design, const Pert
                         std::uint64_t seed, std::uint64_t draw) {
   const LoadedInvertStudy& study = s.study;
   Diagnostics d;
-  Params params = study.params;
+  Params params = plant_params(study);
   LoopSettings loop = s.loop;
   loop.seed = seed;
   loop.draw = draw;
   if (change != nullptr) {
-    Result<Params> changed = perturbed(study.model, study.params, *change);
+    Result<Params> changed = perturbed(plant_model(study), params, *change);
     if (!changed.ok()) return changed.diagnostics();
     params = std::move(*changed);
     const std::string what = fmt::format("\"{}\"", change->name);
@@ -131,7 +194,7 @@ Result<LoopRun> run_one(const Setup& s, const FeedbackDesign& design, const Pert
     observer = std::move(*made);
   }
   const auto controller = Controller::create(design, **servo, loop.limits);
-  const auto plant = make_plant(study.model, params, **servo);
+  const auto plant = make_plant(plant_model(study), params, **servo);
   return run_loop(s.motion, *controller, *plant, loop, observer.get());
 }
 
@@ -267,6 +330,8 @@ Result<FeedbackReport> run_feedback(const LoadedInvertStudy& study, const Invers
   Result<std::unique_ptr<ModelServo>> servo =
       ModelServo::create(study.model, study.params, study.servo);
   if (!servo.ok()) return servo.diagnostics();
+  notes.append(check_models(s, **servo));
+  if (!notes.ok()) return notes;
   for (const LawSpec& law : wanted.laws) {
     const Result<FeedbackSettings> settings = settings_of(law, s.names);
     if (!settings.ok()) {
@@ -282,12 +347,12 @@ Result<FeedbackReport> run_feedback(const LoadedInvertStudy& study, const Invers
   }
   // All names first: nothing is run that would end in an error.
   for (const Perturbation& p : wanted.perturbed)
-    if (const Result<Params> r = perturbed(study.model, study.params, p); !r.ok())
+    if (const Result<Params> r = perturbed(plant_model(study), plant_params(study), p); !r.ok())
       notes.append(r.diagnostics());
   if (wanted.monte_carlo.draws > 0) {
     Perturbation names = drawn(wanted.monte_carlo, 0);
     names.name = "monte_carlo";
-    if (const Result<Params> r = perturbed(study.model, study.params, names); !r.ok())
+    if (const Result<Params> r = perturbed(plant_model(study), plant_params(study), names); !r.ok())
       notes.append(r.diagnostics());
     listed(names.start, s.names.coordinates, "monte_carlo: start", names.loc, notes);
   }
@@ -354,6 +419,15 @@ Result<FeedbackReport> run_feedback(const LoadedInvertStudy& study, const Invers
   return {std::move(out), std::move(notes)};
 }
 
+namespace {
+
+std::vector<std::string> rates(std::vector<std::string> units, const char* per) {
+  for (std::string& unit : units) unit += per;
+  return units;
+}
+
+}  // namespace
+
 Diagnostics write_inversion(const Inversion& inversion, const FeedbackReport* feedback,
                             const std::string& path) {
   SeriesTable table;
@@ -372,6 +446,8 @@ Diagnostics write_inversion(const Inversion& inversion, const FeedbackReport* fe
   add("", inversion.outputs, "_desired", inversion.output_units, inversion.desired);
   add("", inversion.outputs, "_achieved", inversion.output_units, inversion.achieved);
   add("", inversion.coordinates, "_q", inversion.coordinate_units, inversion.y);
+  add("", inversion.coordinates, "_v", rates(inversion.coordinate_units, "/s"), inversion.v);
+  add("", inversion.coordinates, "_a", rates(inversion.coordinate_units, "/s^2"), inversion.w);
   if (feedback != nullptr)
     for (const LoopCase& c : feedback->cases) {
       const std::string prefix = c.feedback + "." + c.plant + ".";

@@ -2,14 +2,23 @@
 
 #include <fmt/format.h>
 
+#include "panto/io/atomic_file.hpp"
 #include "panto/io/beside.hpp"
 #include "panto/io/csv.hpp"
+#include "panto/io/hdf5.hpp"
 #include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
 
 namespace panto {
 
 namespace {
+
+Result<SeriesTable> read_series(const std::string& path) {
+  if (!path.ends_with(".h5") && !path.ends_with(".hdf5")) return read_csv(path);
+  auto bytes = read_bytes(path);
+  if (!bytes.ok()) return bytes.diagnostics();
+  return hdf5::read_table(*bytes, path);
+}
 
 Result<LoadedInvertStudy> with_model(const ModelSpec& description, InvertStudy study, Model model,
                                      Params params, const ModelSpec& spec) {
@@ -18,6 +27,24 @@ Result<LoadedInvertStudy> with_model(const ModelSpec& description, InvertStudy s
                         std::move(study.servo),   std::move(study.path),
                         std::move(study.options), std::move(study.feedback),
                         std::move(study.redefine)};
+  const auto other = [&](const std::string& name, const char* table,
+                         const char* key) -> std::optional<LoopModel> {
+    if (name.empty()) return std::nullopt;
+    Result<Model> found = load(model_beside(description.file, name));
+    const Node* at = description.root.find(table);
+    append_at(found.diagnostics(), at != nullptr ? at->find(key) : nullptr, d);
+    if (!found.ok()) return std::nullopt;
+    Params numbers = nominal(*found);
+    return LoopModel{std::move(*found), std::move(numbers)};
+  };
+  out.plant = other(out.feedback.plant, "loop", "plant");
+  out.observer = other(out.feedback.observer_model, "observer", "model");
+  if (!study.feedforward.empty()) {
+    Result<SeriesTable> table = read_series(file_beside(description.file, study.feedforward));
+    append_at(table.diagnostics(), description.root.find("feedforward"), d);
+    if (table.ok()) out.feedforward = std::move(*table);
+  }
+  if (!d.ok()) return d;
   if (out.servo.inputs.empty()) {
     Result<ServoChoice> own = servo_choice(spec);
     if (!own.ok()) return own.diagnostics();
@@ -180,9 +207,68 @@ Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study) {
   return {std::move(*rest), std::move(warnings)};
 }
 
+namespace {
+
+// The inversion that a file holds, with the path of the study for its outputs.
+Result<Inversion> from_table(const SeriesTable& table, const LoadedInvertStudy& study, Ready& r) {
+  Diagnostics d;
+  Result<AnalysedRest> rest = analyse_at_rest(*r.servo, *r.path);
+  if (!rest.ok()) return rest.diagnostics();
+  Inversion out;
+  out.analysis = rest->analysis;
+  describe(study.model, *r.servo, out);
+  const auto column = [&](const std::string& name) -> const std::vector<double>* {
+    const int c = table.find(name);
+    return c >= 0 ? &table.columns[static_cast<size_t>(c)].values : nullptr;
+  };
+  const std::vector<double>* t = column("t");
+  bool equal = t != nullptr && t->size() > 1;
+  for (size_t k = 2; equal && k < t->size(); ++k)
+    equal = std::abs((*t)[k] - (*t)[k - 1] - ((*t)[1] - (*t)[0])) <= 1e-6 * ((*t)[1] - (*t)[0]);
+  if (!equal) {
+    d.error(1101, {},
+            "feedforward: needs times \"t\" in equal steps, as `panto invert --csv` writes them");
+    return d;
+  }
+  out.t = *t;
+  for (const std::string& name : out.inputs) {
+    if (const std::vector<double>* u = column(name))
+      out.u.push_back(*u);
+    else
+      d.error(1101, {}, fmt::format("feedforward: holds no input of \"{}\"", name));
+  }
+  if (!d.ok()) return d;
+  Diagnostics notes;
+  std::string missing;
+  for (size_t i = 0; i < out.coordinates.size(); ++i) {
+    const std::vector<double>* y = column(out.coordinates[i] + "_q");
+    if (y == nullptr) missing += (missing.empty() ? "" : ", ") + out.coordinates[i];
+    out.y.push_back(
+        y != nullptr ? *y
+                     : std::vector<double>(t->size(), rest->rest.y[static_cast<Eigen::Index>(i)]));
+    for (const auto& [suffix, into] : {std::pair{"_v", &out.v}, {"_a", &out.w}}) {
+      const std::vector<double>* rate = column(out.coordinates[i] + suffix);
+      into->push_back(y != nullptr && rate != nullptr ? *rate
+                                                      : std::vector<double>(t->size(), 0.0));
+    }
+  }
+  if (!missing.empty())
+    notes.warning(1102, {}, fmt::format("feedforward: holds no {}; they stay at rest", missing));
+  out.desired.assign(out.outputs.size(), {});
+  std::vector<double> z(out.outputs.size());
+  for (const double time : *t) {
+    r.path->at(time, 1, z);
+    for (size_t i = 0; i < z.size(); ++i) out.desired[i].push_back(z[i]);
+  }
+  return {std::move(out), std::move(notes)};
+}
+
+}  // namespace
+
 Result<Inversion> run_invert_study(const LoadedInvertStudy& study) {
   Result<Ready> r = ready(study);
   if (!r.ok()) return r.diagnostics();
+  if (study.feedforward) return from_table(*study.feedforward, study, *r);
   if (study.redefine)
     return invert_redefined(study.model, study.params, study.servo, *study.redefine, *r->path,
                             study.options);

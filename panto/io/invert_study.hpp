@@ -5,9 +5,14 @@
 #include <string>
 
 #include "panto/inversion/study.hpp"
+#include "panto/io/csv.hpp"
 
 namespace panto {
 
+struct LoopModel {
+  Model model;
+  Params params;
+};
 struct LoadedInvertStudy {
   Model model;
   Params params;
@@ -16,6 +21,9 @@ struct LoadedInvertStudy {
   InvertOptions options;
   FeedbackStudy feedback;  // laws empty: none is asked for
   std::optional<Redefinition> redefine;
+  std::optional<SeriesTable>
+      feedforward{};  // an inversion that was written to a file, taken in place of one's own
+  std::optional<LoopModel> plant{}, observer{};  // of the loop, where they are other models
 };
 // The model beside the study file; servo tables of the study, or else those of the model. Errors: those of invert_study, of the model, E06xx of a sampled path.
 Result<LoadedInvertStudy> load_invert_study(const ModelSpec& description);
@@ -49,7 +57,9 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
 // Whether it says where to go.
 bool has_path(const LoadedInvertStudy& study);
 
-// The path is made at the rest where it begins, then inverted; by redefined outputs where these are asked for.
+// The path is made at the rest where it begins, then inverted, by redefined outputs where these are asked for; or the feedforward is taken from its file, by name of
+// actuators and coordinates, and judged by the path: E1101 where it holds no inputs of the study's actuators over equal steps, W1102 coordinates that it lacks, which
+// stay at rest.
 Result<Inversion> run_invert_study(const LoadedInvertStudy& study);
 // What `panto invert --analyse` tells, at the beginning of the study's path; without one where the model rests.
 Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study);

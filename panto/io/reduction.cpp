@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <map>
+#include <numbers>
 #include <sstream>
 
 #include "panto/io/atomic_file.hpp"
@@ -12,6 +15,9 @@
 #include "panto/io/load.hpp"
 #include "panto/io/matrix_market.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/model/compile.hpp"
+#include "panto/model/copy_back.hpp"
+#include "panto/model/write_toml.hpp"
 #include "panto/reduction/superelement.hpp"
 
 namespace panto {
@@ -286,6 +292,66 @@ Diagnostics write_reduction(const LinearSystem& system, const RankedReduction& r
     out.append(write_text_atomically(fs::path(path).replace_extension(".modes.csv").string(),
                                      text_of(*modes)));
   return out;
+}
+
+Result<std::string> reduced_model(const ModelSpec& spec, const Model& model, const Params& params,
+                                  const LinearSystem& system, const RankedReduction& reduction) {
+  Diagnostics d;
+  if (model.reduction.active() || spec.root.find("reduction") != nullptr) {
+    d.error(1103, {}, fmt::format("\"{}\" is reduced already", model.name));
+    return d;
+  }
+  const auto masters = static_cast<size_t>(reduction.cb.masters.size());
+  const std::vector<std::string> names(
+      reduction.system.names.begin(),
+      reduction.system.names.begin() + static_cast<ptrdiff_t>(masters));
+  Node::Array displacements, modes;
+  for (const std::string& name : names)
+    if (find_dof(model, name) >= model.joint_nv()) displacements.emplace_back(name);
+  for (const ScalarCoordinate& c : scalar_coordinates(model))
+    if (const std::string& name = model.coordinate_names[static_cast<size_t>(c.q)];
+        c.v < model.joint_nv() &&
+        std::find(system.dofs.begin(), system.dofs.end(), name) != system.dofs.end() &&
+        std::find(names.begin(), names.end(), name) == names.end())
+      d.error(
+          1103, {},
+          fmt::format("joint coordinate \"{}\" is no master: a reduced mechanism keeps its joints",
+                      name));
+  if (!d.ok()) return d;
+  std::vector<int> kept = reduction.selected;
+  std::sort(kept.begin(), kept.end());
+  for (const int mode : kept) modes.emplace_back(mode + 1);
+
+  Node table;
+  table.set("masters", std::move(displacements));
+  table.set("modes", std::move(modes));
+  std::string text;
+  if (spec.source_text.empty()) {
+    ModelSpec written = with_parameters(spec, model, params);
+    written.root.set("reduction", std::move(table));
+    text = write_toml(written.root);
+  } else {
+    text = copy_back(spec, model, params);
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    text += "\n[reduction]\n" + write_toml(table);
+  }
+
+  const Result<ModelSpec> again = parse_model_text(text, spec.file);
+  if (!again.ok()) return again.diagnostics();
+  const Result<Model> made = compile(*again);
+  if (!made.ok()) return made.diagnostics();
+  for (const int mode : kept) {
+    const double hz = std::sqrt(std::max(reduction.cb.omega2(mode), 0.0)) / (2 * std::numbers::pi),
+                 there = made->reduction.frequencies[static_cast<size_t>(mode)];
+    // Modes of the linearised mechanism and of the file come from different matrices: equal to the round-off of their eigenvalues.
+    if (std::abs(hz - there) <= 1e-6 * hz) continue;
+    d.error(1103, {},
+            fmt::format("interior mode {} has {:.6g} Hz here and {:.6g} Hz where the model begins: "
+                        "reduce it in its initial pose, unloaded",
+                        mode + 1, hz, there));
+    return d;
+  }
+  return text;
 }
 
 }  // namespace panto

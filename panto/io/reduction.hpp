@@ -29,4 +29,9 @@ Result<LoadedReduceStudy> load_reduce_study(const std::string& path);
 Diagnostics write_reduction(const LinearSystem& system, const RankedReduction& reduction,
                             const std::string& path);
 
+// The text of the file of a model with beams, with its masters and interior modes as a table [reduction] (RER-1): the reduced mechanism, which moves as far as it
+// likes. E1103: a model that is reduced already, masters without a joint that moves, another pose than the initial one; what compiling it finds.
+Result<std::string> reduced_model(const ModelSpec& spec, const Model& model, const Params& params,
+                                  const LinearSystem& system, const RankedReduction& reduction);
+
 }  // namespace panto

@@ -1,5 +1,7 @@
 #include "panto/io/study.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <utility>
 
@@ -7,6 +9,7 @@
 #include "panto/io/beside.hpp"
 #include "panto/io/hdf5.hpp"
 #include "panto/io/load.hpp"
+#include "panto/io/modal_test.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/write_toml.hpp"
 
@@ -36,8 +39,35 @@ void append_at(const Diagnostics& from, const Node* key, Diagnostics& to) {
   }
 }
 
+Result<IdentifyStudy> read_identify_study(const ModelSpec& description) {
+  Result<IdentifyStudy> study = identify_study(description);
+  if (!study) return study;
+  Diagnostics notes = study.diagnostics();
+  for (MeasuredPose& pose : study->poses) {
+    if (pose.file.empty()) continue;
+    const Result<ModalTest> test = read_modal_test(file_beside(description.file, pose.file));
+    notes.append(test.diagnostics());
+    if (!test) continue;
+    if (!pose.mode_numbers.empty() && pose.mode_numbers.size() != test->modes.size())
+      notes.error(113, pose.loc,
+                  fmt::format("pose \"{}\": modes: {} values for {} frequencies", pose.name,
+                              pose.mode_numbers.size(), test->modes.size()));
+    for (const MeasuredMode& mode : test->modes) {
+      MeasuredFrequency m;
+      m.frequency_hz = mode.frequency_hz;
+      m.sigma_hz = mode.frequency_sigma;
+      m.loc = pose.loc;
+      if (pose.modes.size() < pose.mode_numbers.size())
+        m.mode = pose.mode_numbers[pose.modes.size()];
+      pose.modes.push_back(m);
+    }
+  }
+  if (!notes.ok()) return notes;
+  return {std::move(*study), std::move(notes)};
+}
+
 Result<LoadedStudy> load_identify_study(const ModelSpec& description) {
-  return study_with_model(description, identify_study(description));
+  return study_with_model(description, read_identify_study(description));
 }
 
 Result<LoadedStudy> load_identify_study(const std::string& path) {

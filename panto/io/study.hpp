@@ -16,6 +16,9 @@ using LoadedStudy = StudyWithModel<IdentifyStudy>;
 // Reads a study file and loads its model: a file or folder beside the study, else as load() takes it.
 Result<LoadedStudy> load_identify_study(const std::string& path);
 
+// The study alone, for a model that is at hand; modal tables that its poses name are read beside its file.
+Result<IdentifyStudy> read_identify_study(const ModelSpec& description);
+
 // The same of a description made in code; its `file` says beside what the model is sought, empty: the working folder.
 Result<LoadedStudy> load_identify_study(const ModelSpec& description);
 

@@ -239,6 +239,13 @@ void add_redefined(const Inversion& r, Report& report) {
   report.panels.emplace_back(std::move(map));
 }
 
+std::vector<std::string> plants_of(const FeedbackReport& r) {
+  std::vector<std::string> plants;
+  for (const LoopCase& c : r.cases)
+    if (std::find(plants.begin(), plants.end(), c.plant) == plants.end()) plants.push_back(c.plant);
+  return plants;
+}
+
 // Where points shall go: outputs that are positions of one place, what they leave open as the inverse model has it.
 void add_paths(const Model& model, const Params& params, const Inversion& r, Report& report) {
   std::vector<int> places;
@@ -298,6 +305,62 @@ Report report_of_inversion(const Model& model, const Params& params, const Inver
   add_states(r, report);
   add_analysis(r, report);
   return report;
+}
+
+void add_feedback(const FeedbackReport& r, Report& report) {
+  TablePanel table;
+  table.group = "Feedback";
+  table.title = "Errors and inputs";
+  table.columns = {{"feedback", ""}, {"plant", ""},      {"quantity", ""},   {"rms", ""},
+                   {"largest", ""},  {"at the end", ""}, {"in a limit", "%"}};
+  for (const LoopCase& c : r.cases) {
+    for (size_t i = 0; i < c.run.errors.size(); ++i) {
+      const OutputError& e = c.run.errors[i];
+      table.rows.push_back({c.feedback, c.plant,
+                            fmt::format("error of {} [{}]", r.outputs[i], r.output_units[i]), e.rms,
+                            e.max, e.final, std::monostate{}});
+    }
+    for (size_t i = 0; i < c.run.inputs.size(); ++i) {
+      const InputUse& u = c.run.inputs[i];
+      table.rows.push_back({c.feedback, c.plant,
+                            fmt::format("{} [{}]", r.inputs[i], r.input_units[i]), u.rms, u.max,
+                            std::monostate{}, 100 * u.saturated});
+    }
+  }
+  report.panels.emplace_back(std::move(table));
+  for (const std::string& plant : plants_of(r)) {
+    const auto add = [&](const std::string& what, const std::string& unit, const auto& values) {
+      PlotPanel p;
+      p.group = "Feedback";
+      p.title = fmt::format("{}, plant \"{}\"", what, plant);
+      p.cursor = true;
+      for (const LoopCase& c : r.cases) {
+        if (c.plant != plant) continue;
+        Series s = series(c.feedback, unit, values(c));
+        s.x = c.run.t;
+        p.series.push_back(std::move(s));
+      }
+      report.panels.emplace_back(std::move(p));
+    };
+    for (size_t i = 0; i < r.outputs.size(); ++i)
+      add("Output " + r.outputs[i], r.output_units[i],
+          [i](const LoopCase& c) { return c.run.z[i]; });
+    for (size_t i = 0; i < r.inputs.size(); ++i)
+      add("Input " + r.inputs[i], r.input_units[i],
+          [i](const LoopCase& c) { return c.run.acting[i]; });
+  }
+  if (r.draws.empty()) return;
+  TablePanel draws;
+  draws.group = "Feedback";
+  draws.title = "Largest errors over draws";
+  draws.columns = {{"feedback", ""}, {"draws", ""},      {"failed", ""}, {"output", ""},
+                   {"mean", ""},     {"95 % below", ""}, {"worst", ""}};
+  for (const LoopDraws& d : r.draws)
+    for (size_t i = 0; i < d.max.size(); ++i)
+      draws.rows.push_back({d.feedback, static_cast<double>(d.draws), static_cast<double>(d.failed),
+                            fmt::format("{} [{}]", r.outputs[i], r.output_units[i]), d.max[i].mean,
+                            d.max[i].most, d.max[i].largest});
+  report.panels.emplace_back(std::move(draws));
 }
 
 }  // namespace panto::scene

@@ -1,6 +1,7 @@
 // The report of an inverse model.
 #pragma once
 
+#include "panto/inversion/feedback/feedback_result.hpp"
 #include "panto/inversion/invert.hpp"
 #include "panto/scene/report.hpp"
 
@@ -10,5 +11,8 @@ namespace panto::scene {
 // their limits, coordinates and speeds, poles and zeros, what the analysis says, cost of the cycles.
 Report report_of_inversion(const Model& model, const Params& params, const Inversion& inversion,
                            const std::vector<InputLimit>& limits);
+
+// Of the feedback that its study tried, below: per plant the errors of the outputs and the inputs of every law, one table of all; statistics over draws.
+void add_feedback(const FeedbackReport& feedback, Report& report);
 
 }  // namespace panto::scene

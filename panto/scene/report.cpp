@@ -299,7 +299,13 @@ std::string to_json(const Report& report) {
   return harmless(j.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-Result<std::string> to_html(const Report& report, std::string_view page) {
+namespace {
+
+constexpr std::string_view kDataBegin = "<script type=\"application/json\" id=\"report\">",
+                           kDataEnd = "</script>";
+
+// The page with its data where the marker is.
+Result<std::string> filled(std::string_view page, const std::string& json) {
   Diagnostics errors;
   if (page.empty()) {
     errors.error(
@@ -314,13 +320,50 @@ Result<std::string> to_html(const Report& report, std::string_view page) {
     return errors;
   }
   std::string html(page.substr(0, at));
-  html += "<script type=\"application/json\" id=\"report\">";
-  html += to_json(report);
-  html += "</script>";
+  html += kDataBegin;
+  html += json;
+  html += kDataEnd;
   html += page.substr(at + kPageMarker.size());
   return html;
 }
 
+}  // namespace
+
+Result<std::string> to_html(const Report& report, std::string_view page) {
+  return filled(page, to_json(report));
+}
+
 Result<std::string> to_html(const Report& report) { return to_html(report, page()); }
+
+Result<std::string> bind_pages(const std::string& title, const std::vector<BoundPage>& pages,
+                               std::string_view built) {
+  Diagnostics errors;
+  Json book{{"format", "pantograph-report"},
+            {"version", 1},
+            {"generator", "panto " PANTO_VERSION},
+            {"title", title},
+            {"chapters", Json::array()}};
+  for (const BoundPage& p : pages) {
+    const size_t begin = p.html.rfind(kDataBegin);
+    const size_t end = begin != std::string::npos ? p.html.find(kDataEnd, begin) : begin;
+    Json report;
+    if (end != std::string::npos)
+      report = Json::parse(p.html.begin() + static_cast<ptrdiff_t>(begin + kDataBegin.size()),
+                           p.html.begin() + static_cast<ptrdiff_t>(end), nullptr, false);
+    if (!report.is_object() || report.value("format", "") != "pantograph-report") {
+      errors.error(1104, {p.name, 0, 0}, "is no report page of this program");
+      continue;
+    }
+    // The chapters of a page that was bound before are chapters of this one.
+    Json chapters = report.contains("chapters") ? std::move(report["chapters"])
+                                                : Json::array({std::move(report)});
+    for (Json& chapter : chapters) {
+      if (!p.title.empty() && chapters.size() == 1) chapter["title"] = p.title;
+      book["chapters"].push_back(std::move(chapter));
+    }
+  }
+  if (!errors.ok()) return errors;
+  return filled(built, harmless(book.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
 
 }  // namespace panto::scene

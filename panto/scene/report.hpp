@@ -130,4 +130,12 @@ std::string_view page();
 Result<std::string> to_html(const Report& report);
 Result<std::string> to_html(const Report& report, std::string_view page);
 
+// One page of several: each becomes a chapter that keeps its own animation and panels, called as `title` says or, where that is empty, as it was.
+// E1104: a page that is none of these (`name` says which).
+struct BoundPage {
+  std::string name, title, html;
+};
+Result<std::string> bind_pages(const std::string& title, const std::vector<BoundPage>& pages,
+                               std::string_view built = page());
+
 }  // namespace panto::scene

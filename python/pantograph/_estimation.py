@@ -14,6 +14,7 @@ from ._errors import Diagnostic, warn
 from ._kinematic import KinematicAdvice, KinematicEstimates, _advise, _observe, _wanted_kinematic
 from ._model import Model, _caller, as_model
 from ._tasks import _shown_progress
+from ._view import Paged
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class ObservedSeries:
 
 
 @dataclass(frozen=True, eq=False)
-class Observation:
+class Observation(Paged):
     """Outcome of a twin study; ``units`` are those of the channels, times [s]."""
 
     model: str
@@ -89,6 +90,7 @@ class Observation:
     complete: bool
     seconds: float
     warnings: list[Diagnostic] = field(default_factory=list)
+    _page: _core.Page = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<Observation of {self.model!r}: {len(self.rows)} runs, {len(self.cells)} cells>"

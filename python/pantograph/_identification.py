@@ -13,6 +13,7 @@ from . import _core, _html
 from ._errors import Diagnostic, warn
 from ._model import Model, as_model, study_and_model
 from ._tasks import _shown_progress
+from ._view import Paged
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -237,7 +238,7 @@ class SimulatedError:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Identification:
+class Identification(Paged):
     """What the measurements say: values [SI], their uncertainty, and whether they are the only ones.
 
     ``result["kA"]`` is the identified value of a parameter [SI].
@@ -258,6 +259,7 @@ class Identification:
     repeats: int
     model: Model  #: with the identified values
     warnings: list[Diagnostic] = field(default_factory=list)
+    _page: _core.Page = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __getitem__(self, name: str) -> float:
         """Identified value of a parameter [SI]."""

@@ -14,6 +14,7 @@ from . import _core, _html
 from ._errors import Diagnostic, warn
 from ._model import Model, as_model
 from ._tasks import _pose, _shown_progress
+from ._view import Paged
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -83,7 +84,7 @@ class EstimatedMode:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ModalAnalysis:
+class ModalAnalysis(Paged):
     """Modes of frequency responses [Hz], and how well they explain them (EMA-1 to EMA-8)."""
 
     modes: list[EstimatedMode]
@@ -96,6 +97,7 @@ class ModalAnalysis:
     correlation: np.ndarray  #: of the two, responses x excitations [1]
     references: int
     warnings: list[Diagnostic]
+    _page: _core.Page
     _test: _core.ModalTest
 
     @property

@@ -62,6 +62,7 @@ class Reduction:
     rankings: dict[str, ModeRanking]  #: the chosen one first
     warnings: list[Diagnostic] = field(default_factory=list)
     _core: _core.Reduced | None = None
+    _model: Model | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:
@@ -73,8 +74,18 @@ class Reduction:
         return self.basis @ np.asarray(y, dtype=float)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the HDF5 file of ``panto reduce -o`` and the files beside it (docs/reduce.md)."""
-        self._core.write(os.fspath(path))
+        """Writes the HDF5 file of ``panto reduce -o`` and the files beside it (docs/reduce.md).
+
+        A name that ends with .toml: the model file with these masters and modes, a mechanism.
+        """
+        path = os.fspath(path)
+        if not path.endswith(".toml"):
+            self._core.write(path)
+            return
+        if self._model is None:
+            raise ValueError(f"{path}: only the reduction of a model can be a model file")
+        text = _core.reduced_model(self._model._spec, self._model._ready(), self._core)
+        _core.write_text(path, text)
 
     def view(self, path: str | os.PathLike[str]) -> str:
         """Writes the report page: error by size for every ranking; returns where it is."""
@@ -139,7 +150,7 @@ def reduce(
     >>> found.size < len(found.dofs)
     True
     """
-    core, options, notes = _source(system, at, where, dofs)
+    core, options, notes, model = _source(system, at, where, dofs)
     if rank is not None:
         options.rank = rank
     given = {
@@ -172,22 +183,22 @@ def reduce(
     warn(notes, stacklevel=2)
     found["modes"] = [ReducedMode(*row) for row in found["modes"]]
     found["rankings"] = {row["name"]: ModeRanking(**row) for row in found["rankings"]}
-    return Reduction(**found, warnings=notes, _core=reduced)
+    return Reduction(**found, warnings=notes, _core=reduced, _model=model)
 
 
 def _source(
     system: Any, at: Mapping[str, float] | None, where: str, dofs: Sequence[str] | None
-) -> tuple[_core.LinearSystem, _core.ReduceOptions, list[Diagnostic]]:
+) -> tuple[_core.LinearSystem, _core.ReduceOptions, list[Diagnostic], Model | None]:
     options = _core.ReduceOptions()
     if isinstance(system, tuple):
         if len(system) not in (2, 3):
             raise ValueError("system: expected (M, K) or (M, K, C)")
         if all(isinstance(part, (str, os.PathLike)) for part in system):
             names = [os.fspath(part) for part in system]
-            return _core.read_matrices(names[0], names[1], (*names, "")[2]), options, []
+            return _core.read_matrices(names[0], names[1], (*names, "")[2]), options, [], None
         entries = [_entries(part) for part in system]
         made = _core.linear_system_of_matrices(*(*entries, None)[:3], list(dofs or ()), "matrices")
-        return made, options, []
+        return made, options, [], None
     if isinstance(system, Mapping):
         description = dict(system)
         model = description.get("model")
@@ -195,19 +206,20 @@ def _source(
             description["model"] = model.name or "model"
             options = _core.reduce_options(_core.Spec(description, *_caller(3)))
             made, notes = _core.linear_system_of_model(model._ready(), _pose(at), where)
-            return made, options, notes
-        return (*_core.reduce_study(_core.Spec(description, *_caller(3))), [])
+            return made, options, notes, model
+        return (*_core.reduce_study(_core.Spec(description, *_caller(3))), [], None)
     if not isinstance(system, Model):
         path = os.fspath(system)
         ending = os.path.splitext(path)[1].lower()
         if ending in (".inp", ".sti", ".mas", ".dof"):
-            return _core.read_calculix(path), options, []
+            return _core.read_calculix(path), options, [], None
         if ending == ".toml":
             study = _core.read_study(path)
             if _core.is_reduce_study(study):
-                return (*_core.reduce_study(study), [])
-    made, notes = _core.linear_system_of_model(as_model(system)._ready(), _pose(at), where)
-    return made, options, notes
+                return (*_core.reduce_study(study), [], None)
+    model = as_model(system)
+    made, notes = _core.linear_system_of_model(model._ready(), _pose(at), where)
+    return made, options, notes, model
 
 
 def _entries(matrix: Any) -> _core.MatrixEntries:

@@ -13,6 +13,7 @@ from . import _core, _html
 from ._errors import Diagnostic, warn
 from ._model import Model, study_and_model
 from ._tasks import _shown_progress
+from ._view import Paged
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class DrawnUpdates:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Updating:
+class Updating(Paged):
     """A corrected model, and how far the tests told it: values [SI].
 
     ``result["E1"]`` is the updated value of a parameter [SI].
@@ -96,6 +97,7 @@ class Updating:
     draws: DrawnUpdates | None
     model: Model  #: with the updated values
     warnings: list[Diagnostic] = field(default_factory=list)
+    _page: _core.Page = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __getitem__(self, name: str) -> float:
         """Updated value of a parameter [SI]."""

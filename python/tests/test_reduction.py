@@ -138,3 +138,17 @@ def test_a_stop_is_told():
     }
     with pytest.raises((pg.ModelError, pg.NumericalError), match="stopped"):
         pg.reduce(bar, progress=lambda fraction: False)
+
+
+def test_a_reduced_model_is_a_mechanism(tmp_path):
+    masters = ["theta", "link.n5.ux", "link.n5.uy"]
+    found = pg.reduce("single_flexible_link", masters, modes=[2, 3], where="here")
+    found.save(tmp_path / "small.toml")
+    small = pg.load(tmp_path / "small.toml")
+    assert len(small.coordinates) == found.size
+    full, kept = (pg.modes(m, where="here").frequencies_hz for m in ("single_flexible_link", small))
+    assert kept[2] == pytest.approx(full[2], rel=0.01)
+    with pytest.raises(ValueError, match="only the reduction of a model"):
+        pg.reduce(chain(), ["d60"], modes=[1]).save(tmp_path / "chain.toml")
+    with pytest.raises(pg.ModelError):
+        pg.reduce(small, masters, keep=0, modes=[2], where="here").save(tmp_path / "again.toml")

@@ -26,6 +26,24 @@ def test_a_run_becomes_a_page(fourbar, tmp_path):
 
 
 @needs_page
+def test_pages_are_bound(fourbar, tmp_path):
+    one = pg.view(fourbar, tmp_path / "one.html")
+    two = pg.view("pendulum", tmp_path / "two.html")
+    for pages, title in (([one, two], "Simple pendulum"), ({"First": one, "Second": two}, "Second")):
+        path = pg.view(pages, tmp_path / "all.html", title="Both")
+        report = report_in(open(path, encoding="utf-8").read())
+        assert report["title"] == "Both"
+        assert len(report["chapters"]) == 2
+        assert (report["chapters"][1]["title"] == title) == isinstance(pages, dict)
+    with pytest.raises(ValueError, match="path"):
+        pg.view([one])
+    (tmp_path / "bad.html").write_text("<html></html>")
+    with pytest.raises(pg.ModelError) as refused:
+        pg.view([tmp_path / "bad.html"], tmp_path / "all.html")
+    assert refused.value.items[0].id == 1104
+
+
+@needs_page
 def test_a_second_run_is_a_ghost(fourbar, tmp_path):
     r = pg.simulate(fourbar, until=0.5)
     other = pg.simulate(fourbar, until=0.5, set={"m_crank": 3})

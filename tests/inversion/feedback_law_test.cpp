@@ -5,8 +5,11 @@
 
 #include "panto/inversion/test/cases.hpp"
 #include "panto/io/feedback_report.hpp"
+#include "panto/io/load.hpp"
 #include "panto/io/toml.hpp"
+#include "panto/model/copy_back.hpp"
 #include "tests/allocation_counter.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace panto {
 namespace {
@@ -28,6 +31,12 @@ Result<FeedbackReport> tried(const std::string& text) {
   const Result<Inversion> found = run_invert_study(*study);
   if (!found.ok()) return found.diagnostics();
   return run_feedback(*study, *found);
+}
+Result<std::string> file_of(const std::string& name, const std::vector<Override>& set) {
+  ModelSpec spec;
+  const Result<Model> model = load(name, set, &spec);
+  if (!model.ok()) return model.diagnostics();
+  return copy_back(spec, *model, nominal(*model));
 }
 std::string first_message(const std::string& text) {
   const Result<FeedbackReport> r = tried(text);
@@ -148,6 +157,71 @@ perturbed = [{ name = "off", start = { "pose.x" = 0.05 }, factor = { tau = 1.5 }
   for (const LoopCase& c : r->cases) ASSERT_EQ(c.run.status, Status::kOk);
   EXPECT_GT(std::abs(r->cases[1].run.errors[0].final), 0.04);
   EXPECT_LT(std::abs(r->cases[3].run.errors[0].final), 0.005);
+}
+
+const std::string kObserver =
+    "observer = { filter = \"dekf_exact\", acceleration_noise = 1e-3, sigma_coordinates = 0.2, "
+    "sensors = [{ name = \"phi1\", sigma = \"0.05 deg\" }] ";
+
+// The same mechanism from another file: nothing may change.
+TEST(FeedbackLaw, PlantAndObserverOfOtherModelsMeetByName) {
+  const Result<FeedbackReport> one = tried(kDisks + kLqr + kObserver + "}\n"),
+                               other = tried(kDisks + kLqr + kObserver +
+                                             ", model = \"torsional_oscillator\" }\n"
+                                             "loop = { plant = \"torsional_oscillator\" }\n");
+  ASSERT_TRUE(one.ok()) << one.diagnostics().text();
+  ASSERT_TRUE(other.ok()) << other.diagnostics().text();
+  // n = 2 dampers in the study's model, none in the file of the others: another motion, near the same end.
+  EXPECT_NE(one->cases[0].run.z, other->cases[0].run.z);
+  EXPECT_LT(std::abs(other->cases[0].run.errors[0].final), 0.1);
+  const test::TemporaryFolder folder;
+  const Result<std::string> text = file_of("torsional_oscillator", {{"n", "2"}});
+  ASSERT_TRUE(text.ok());
+  const std::string file = folder.put("two.toml", *text);
+  const Result<FeedbackReport> same = tried(kDisks + kLqr + kObserver + ", model = \"" + file +
+                                            "\" }\nloop = { plant = \"" + file + "\" }\n");
+  ASSERT_TRUE(same.ok()) << same.diagnostics().text();
+  EXPECT_EQ(one->cases[0].run.z, same->cases[0].run.z);
+}
+
+TEST(FeedbackLaw, AFeedforwardFromAFileIsTheInversionThatWroteIt) {
+  const test::TemporaryFolder folder;
+  const Result<ModelSpec> spec = parse_model_text(kDisks + kLqr, "study.toml");
+  Result<LoadedInvertStudy> study = load_invert_study(*spec);
+  ASSERT_TRUE(study.ok());
+  study->options.verify = false;
+  const Result<Inversion> found = run_invert_study(*study);
+  ASSERT_TRUE(found.ok());
+  const Result<FeedbackReport> own = run_feedback(*study, *found);
+  for (const char* name : {"own.h5", "own.csv"}) {
+    SCOPED_TRACE(name);
+    const std::string file = folder.path(name);
+    ASSERT_TRUE(write_inversion(*found, nullptr, file).ok());
+    const Result<FeedbackReport> taken = tried(kDisks + kLqr + "feedforward = \"" + file + "\"\n");
+    ASSERT_TRUE(taken.ok()) << taken.diagnostics().text();
+    EXPECT_EQ(taken->cases[0].run.z, own->cases[0].run.z);
+    EXPECT_EQ(taken->cases[0].run.errors[0].max, own->cases[0].run.errors[0].max);
+  }
+  const std::string uneven = folder.put("uneven.csv", "t [s],u [N m]\n0,0\n0.1,1\n0.3,0\n"),
+                    other = folder.put("other.csv", "t [s],w [N m]\n0,0\n0.1,1\n0.2,0\n"),
+                    few = folder.put("few.csv", "t [s],u [N m]\n0,0\n0.1,0.1\n0.2,0\n");
+  refuses(kDisks + kLqr + "feedforward = \"" + uneven + "\"\n", "E1101", "equal steps");
+  refuses(kDisks + kLqr + "feedforward = \"" + other + "\"\n", "E1101", "no input of \"u\"");
+  const Result<ModelSpec> alone =
+      parse_model_text(kDisks + "feedforward = \"" + few + "\"\n", "study.toml");
+  const Result<Inversion> resting = run_invert_study(*load_invert_study(*alone));
+  ASSERT_TRUE(resting.ok()) << resting.diagnostics().text();
+  EXPECT_NE(resting.diagnostics().text().find("W1102"), std::string::npos);
+  EXPECT_EQ(resting->y[0], std::vector<double>(3, 0.0));
+}
+
+TEST(FeedbackLaw, ModelsThatDoNotFitTheLoopAreRefused) {
+  refuses(kDisks + kLqr + "loop = { plant = \"pendulum\" }\n", "E1100", "no actuator \"u\"");
+  refuses(kDisks + kLqr + "loop = { plant = \"no_such_model\" }\n", "E0621", "no_such_model");
+  refuses(kDisks + kLqr + kObserver + ", model = \"mass_on_car\" }\n", "E1100",
+          "no coordinate \"phi1\"");
+  refuses(kDisks + kLqr + kObserver + "}\nloop = { plant = \"mass_on_car\" }\n", "E1100",
+          "no sensor \"phi1\"");
 }
 
 TEST(FeedbackLaw, WhatCannotBeIsNamed) {

@@ -75,7 +75,30 @@ class Reader {
   }
 }
 
-export function parseReport(source: string): Report {
+/** The reports of a page: one, or the chapters of several that were bound together. */
+export interface Pages {
+  title: string;
+  /** Empty: the page has one report and nothing to choose. */
+  chapters: string[];
+  report: (chapter: number) => Report;
+}
+
+export function parsePages(source: string): Pages {
+  const root = parseRoot(source);
+  const chapters = objects(root.chapters);
+  const title = text(root.title);
+  if (!('chapters' in root)) return { title, chapters: [], report: () => readReport(root) };
+  if (!chapters.length) throw new ReportError('This page has no chapters.');
+  return {
+    title,
+    chapters: chapters.map((c, k) => text(c.title) || `Chapter ${k + 1}`),
+    report: (k) => readReport(chapters[Math.min(Math.max(k, 0), chapters.length - 1)]),
+  };
+}
+
+export const parseReport = (source: string): Report => readReport(parseRoot(source));
+
+function parseRoot(source: string): Json {
   let root: unknown;
   try {
     root = JSON.parse(source);
@@ -87,6 +110,10 @@ export function parseReport(source: string): Report {
   if (!isObject(root) || root.format !== 'pantograph-report') {
     throw new ReportError('The data on this page are not those of a Pantograph report.');
   }
+  return root;
+}
+
+function readReport(root: Json): Report {
   const reader = new Reader();
   reader.known(root, 'report', 'format version generator title model notes scene motions modes deformation panels');
   const notes = list(root.notes).map((n) => text(n));

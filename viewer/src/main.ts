@@ -1,7 +1,7 @@
 // Reads the data that the page carries and builds the page.
 import 'uplot/dist/uPlot.min.css';
 import './style.css';
-import { parseReport, ReportError } from './data.ts';
+import { parsePages, ReportError, type Pages } from './data.ts';
 import { el, icon } from './dom.ts';
 import { Keyboard } from './keys.ts';
 import { Panels, timePanels } from './panels.ts';
@@ -31,11 +31,29 @@ function start(): void {
     return;
   }
   try {
-    show(parseReport(source));
+    const pages = parsePages(source);
+    const chapter = chapterOf(location.hash, pages.chapters.length);
+    show(pages.report(chapter), pages.chapters.length ? chapterList(pages, chapter) : null);
+    if (pages.title) document.title = pages.title;
   } catch (error) {
     if (!(error instanceof ReportError)) throw error;
     message('This report cannot be shown', error.message);
   }
+}
+
+/** "#chapter-3" is the third one; anything else the first. */
+const chapterOf = (hash: string, count: number): number =>
+  Math.min(Math.max(Number(/^#chapter-(\d+)$/.exec(hash)?.[1] ?? 1), 1), Math.max(count, 1)) - 1;
+
+/** Links to the chapters. Another one is shown by a fresh start of the page: nothing of the one before is left. */
+function chapterList(pages: Pages, shown: number): HTMLElement {
+  window.addEventListener('hashchange', () => {
+    if (chapterOf(location.hash, pages.chapters.length) !== shown) location.reload();
+  });
+  return el('nav', { class: 'chapters', 'aria-label': 'Chapters' },
+    ...(pages.title ? [el('strong', {}, pages.title)] : []),
+    el('ol', {}, ...pages.chapters.map((title, k) =>
+      el('li', {}, el('a', { href: `#chapter-${k + 1}`, ...(k === shown ? { 'aria-current': 'page' } : {}) }, title)))));
 }
 
 function message(title: string, text: string): void {
@@ -51,7 +69,7 @@ function makeClock(report: Report): Playback {
   return first < last ? new Playback(...coverage(times, 'linear')) : new Playback(first, first);
 }
 
-function show(report: Report): void {
+function show(report: Report, chapters: HTMLElement | null): void {
   document.title = report.title;
   const clock = makeClock(report);
   const stage = report.scene ? new Stage(report, report.scene, clock) : null;
@@ -60,6 +78,7 @@ function show(report: Report): void {
   const button = (name: string, path: string, click: () => void): HTMLElement =>
     el('button', { type: 'button', class: 'tool', title: name, 'aria-label': name, click }, icon(path));
   document.body.append(
+    ...(chapters ? [chapters] : []),
     el('header', {},
       el('div', { class: 'titles' }, el('h1', {}, report.title), el('p', { class: 'model' }, report.model)),
       el('div', { class: 'controls' }, button('Print', icons.print, () => window.print()),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeArray, parseReport, ReportError } from '../src/data.ts';
+import { decodeArray, parsePages, parseReport, ReportError } from '../src/data.ts';
 import { beamReport, f4, f8, fourbarReport, modesReport, spatialReport } from './samples.mjs';
 
 const parse = (report) => parseReport(JSON.stringify(report));
@@ -36,6 +36,17 @@ test('the samples are read without notes', () => {
     assert.deepEqual([report.notes, report.ignored], [[], []]);
     assert.ok(report.panels.every((p) => p.kind !== 'broken'));
   }
+});
+
+test('a page has one report, or chapters of several', () => {
+  const bound = { format: 'pantograph-report', version: 1, title: 'Both', chapters: [fourbarReport(), { ...modesReport(), title: '' }] };
+  const pages = parsePages(JSON.stringify(bound));
+  assert.deepEqual([pages.title, pages.chapters], ['Both', [fourbarReport().title, 'Chapter 2']]);
+  assert.equal(pages.report(0).motions.length, fourbarReport().motions.length);
+  assert.ok(pages.report(1).modes);
+  assert.equal(pages.report(7).modes?.list.length, pages.report(1).modes.list.length);
+  assert.deepEqual(parsePages(JSON.stringify(fourbarReport())).chapters, []);
+  assert.throws(() => parsePages(JSON.stringify({ ...bound, chapters: [] })), /no chapters/);
 });
 
 test('a newer report says what is not shown', () => {

@@ -43,6 +43,17 @@ test('the keyboard plays, steps, jumps, changes speed, zooms and helps', async (
   await close(page);
 });
 
+test('a bound page shows one chapter, and another one on a click', async () => {
+  const page = await open({ format: 'pantograph-report', version: 1, title: 'All of it', chapters: [fourbarReport(), modesReport()] });
+  assert.equal(await page.locator('h1').textContent(), fourbarReport().title);
+  assert.equal(await page.locator('.chapters a').count(), 2);
+  await page.locator('.chapters a').nth(1).click();
+  await page.waitForFunction((title) => document.querySelector('h1')?.textContent === title && window.pantograph?.ready, modesReport().title);
+  assert.equal(await page.locator('.chapters a[aria-current]').count(), 1);
+  assert.equal(await page.title(), 'All of it');
+  await close(page);
+});
+
 test('every control is reached with the tabulator, has a name and shows the focus', async () => {
   const page = await open({ ...modesReport(), motions: fourbarReport().motions });
   const seen = new Set();

@@ -39,6 +39,22 @@ TEST_F(ViewVerb, ARunBecomesAPage) {
   EXPECT_EQ(r["notes"], json::array());
 }
 
+TEST_F(ViewVerb, PagesAreBoundToOne) {
+  if (!has_page()) GTEST_SKIP() << "built without the page";
+  ASSERT_EQ(panto("view pendulum -o a.html").exit_code, 0);
+  ASSERT_EQ(panto("view fourbar_f1 -o b.html").exit_code, 0);
+  const Outcome o = panto("view a.html \"Second page=b.html\" -o all.html --title Both --json");
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_EQ(o.json()["written"], json({"all.html"}));
+  const json r = report("all.html");
+  EXPECT_EQ(r["title"], "Both");
+  EXPECT_EQ(r["chapters"][0], report("a.html"));
+  EXPECT_EQ(r["chapters"][1]["title"], "Second page");
+  EXPECT_EQ(panto("view a.html b.html").exit_code, 1);
+  EXPECT_EQ(panto("view a.html pendulum -o all.html").exit_code, 2);
+  EXPECT_EQ(panto("view pendulum a.html -o all.html").exit_code, 1);
+}
+
 TEST_F(ViewVerb, TheRunKeepsItsNumbers) {
   if (!has_page()) GTEST_SKIP() << "built without the page";
   simulated("run.h5", "--set crank.bar.length=1.25");

@@ -106,7 +106,8 @@ LawSpec read_law(const Node& node, int number, Diagnostics& d) {
 void read_loop(const Node& node, Diagnostics& d, FeedbackStudy& out) {
   const StudyReader r(node, "loop", d);
   out.loop_loc = node.loc;
-  r.keys({"sample", "hold", "plant_step", "lag", "noise", "disturbance", "seed"});
+  r.keys({"plant", "sample", "hold", "plant_step", "lag", "noise", "disturbance", "seed"});
+  if (const std::string* plant = r.text("plant")) out.plant = *plant;
   r.number("sample", &dim::kTime, out.sample);
   r.number("plant_step", &dim::kTime, out.plant_step);
   out.lag = read_named(r, "lag");
@@ -120,6 +121,18 @@ void read_loop(const Node& node, Diagnostics& d, FeedbackStudy& out) {
     if (*hold != "linear" && *hold != "zero")
       r.error(114, r.find("hold")->loc,
               fmt::format("hold: \"{}\" is not one of zero, linear", *hold));
+  }
+}
+
+// The settings of the filter are read where filters are known.
+void read_observer(const Node& node, Diagnostics& d, FeedbackStudy& out) {
+  const StudyReader r(node, "observer", d);
+  if (const std::string* model = r.text("model")) out.observer_model = *model;
+  out.observer = node;
+  if (const auto* table = node.table()) {
+    Node::Table settings = *table;
+    std::erase_if(settings, [](const auto& member) { return member.first == "model"; });
+    out.observer->value = std::move(settings);
   }
 }
 
@@ -236,7 +249,7 @@ FeedbackStudy feedback_study(const ModelSpec& file, Diagnostics& d) {
        [&](const Node& node, int k) { out.perturbed.push_back(read_perturbed(node, k, d)); });
   if (const Node* loop = r.find("loop")) read_loop(*loop, d, out);
   if (const Node* mc = r.find("monte_carlo")) out.monte_carlo = read_monte_carlo(*mc, d);
-  if (const Node* observer = r.find("observer")) out.observer = *observer;
+  if (const Node* observer = r.find("observer")) read_observer(*observer, d, out);
   if (out.laws.empty())
     for (const char* key : {"loop", "observer", "perturbed", "monte_carlo"})
       if (const Node* node = r.find(key))

@@ -58,8 +58,10 @@ struct FeedbackStudy {
   NamedValues lag, noise,
       disturbance;  // by actuator; by output, coordinate or speed ("phi_dot"); by actuator
   std::uint64_t seed = 1;
+  std::string plant;  // model of the plant; empty: the one that is inverted
   std::optional<Node>
-      observer;  // settings of a filter and its sensors, as `panto observe` has them
+      observer;                // settings of a filter and its sensors, as `panto observe` has them
+  std::string observer_model;  // empty: the one that is inverted
   std::vector<Perturbation> perturbed;
   MonteCarlo monte_carlo;
   Loc loop_loc;

@@ -1,9 +1,13 @@
 #include "panto/inversion/feedback/plant.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
+#include "panto/mechanics/assembly.hpp"
 #include "panto/numerics/dense.hpp"
 
 namespace panto {
@@ -124,12 +128,17 @@ class SystemPlant final : public Plant {
   std::vector<double> y_, v_, u_, w_, lambda_;
 };
 
+const Actuator* find_actuator(const Model& model, const std::string& name) {
+  const auto it = std::find_if(model.actuators.begin(), model.actuators.end(),
+                               [&](const Actuator& a) { return a.name == name; });
+  return it != model.actuators.end() ? &*it : nullptr;
+}
+
 class ModelPlant final : public Plant {
  public:
   ModelPlant(const Model& model, const Params& params, const ModelServo& servo)
       : balls_(model),
         workspace_(Workspace::create(model, params)),
-        inputs_(servo.inputs().begin(), servo.inputs().end()),
         outputs_(servo.outputs()),
         u_(model.inputs.size()),
         u_rate_(u_),
@@ -140,13 +149,32 @@ class ModelPlant final : public Plant {
         closed_q_(q_),
         closed_v_(v_),
         lambda_(model.rows.size()) {
-    for (const ServoOutput& o : outputs_) read_.insert(read_.end(), o.of.begin(), o.of.end());
+    for (const std::string& name : servo.input_names())
+      inputs_.push_back(find_actuator(model, name)->input);
+    for (const ServoOutput& o : outputs_)
+      for (const std::string& name : o.names) read_.push_back(find_output(model, name));
     readings_.resize(read_.size());
+    coordinates_ = coordinates_by_name(model, servo.coordinate_names());
+    seen_y_.assign(coordinates_.size(), std::numeric_limits<double>::quiet_NaN());
+    seen_v_ = seen_y_;
   }
   Status start(double t, View y, View v) override {
     t_ = t;
-    std::copy(y.begin(), y.end(), q_.begin());
-    balls_.speeds(y, v, v_);
+    const auto known =
+        std::count_if(coordinates_.begin(), coordinates_.end(), [](int i) { return i >= 0; });
+    if (static_cast<size_t>(known) < q_.size()) {
+      const Result<AssembledState> rest = assemble(*workspace_, t);
+      if (!rest.ok()) return Status::kNotConverged;
+      std::copy(rest->q.begin(), rest->q.end(), q_.begin());
+      std::copy(rest->v.begin(), rest->v.end(), v_.begin());
+      workspace_->coordinate_rates(q_, v_, rates_);
+    }
+    for (size_t i = 0; i < coordinates_.size(); ++i) {
+      if (coordinates_[i] < 0) continue;
+      q_[static_cast<size_t>(coordinates_[i])] = y[i];
+      rates_[static_cast<size_t>(coordinates_[i])] = v[i];
+    }
+    balls_.speeds(q_, rates_, v_);
     workspace_->normalise(q_);
     workspace_->choose_partition(t, q_, true);
     inputs_at(t, {}, {}, 0, 0);
@@ -168,8 +196,8 @@ class ModelPlant final : public Plant {
     t_ += h;
     return settle();
   }
-  [[nodiscard]] View y() const override { return q_; }
-  [[nodiscard]] View v() const override { return rates_; }
+  [[nodiscard]] View y() const override { return seen_y_; }
+  [[nodiscard]] View v() const override { return seen_v_; }
   Status outputs(View u, MutableView z) override {
     const Status s = read(read_, u, readings_);
     for (size_t i = 0, k = 0; i < outputs_.size(); k += outputs_[i++].of.size())
@@ -216,16 +244,23 @@ class ModelPlant final : public Plant {
     }
     s = workspace_->close_velocities(t_, u_, v_);
     workspace_->coordinate_rates(q_, v_, rates_);
+    for (size_t i = 0; i < coordinates_.size(); ++i) {
+      if (coordinates_[i] < 0) continue;
+      seen_y_[i] = q_[static_cast<size_t>(coordinates_[i])];
+      seen_v_[i] = rates_[static_cast<size_t>(coordinates_[i])];
+    }
     return fatal(s) ? s : Status::kOk;
   }
 
   BallCoordinates balls_;
   std::unique_ptr<Workspace> workspace_;
   std::vector<int> inputs_, read_;  // of the model; read_: what outputs_ are made of
+  std::vector<int> coordinates_;    // of the model, by coordinate of the servo system; -1: none
   std::vector<ServoOutput> outputs_;
   double t_ = 0;
   bool worn_ = false;
   std::vector<double> readings_, u_, u_rate_, q_, v_, rates_, a_, closed_q_, closed_v_, lambda_;
+  std::vector<double> seen_y_, seen_v_;  // as the servo system counts
 };
 
 }  // namespace
@@ -241,6 +276,37 @@ std::unique_ptr<Plant> make_plant(ServoSystem& system) {
 std::unique_ptr<Plant> make_plant(const Model& model, const Params& params,
                                   const ModelServo& servo) {
   return std::make_unique<ModelPlant>(model, params, servo);
+}
+
+Diagnostics check_plant(const Model& model, const ModelServo& servo) {
+  Diagnostics d;
+  for (const std::string& name : servo.input_names())
+    if (find_actuator(model, name) == nullptr)
+      d.error(1100, {}, fmt::format("\"{}\" has no actuator \"{}\"", model.name, name));
+  for (const ServoOutput& output : servo.outputs())
+    for (const std::string& name : output.names)
+      if (find_output(model, name) < 0)
+        d.error(1100, {}, fmt::format("\"{}\" has no output \"{}\"", model.name, name));
+  return d;
+}
+
+std::vector<int> coordinates_by_name(const Model& model, const std::vector<std::string>& names) {
+  std::vector<int> out;
+  for (const std::string& name : names) {
+    const auto it = std::find(model.coordinate_names.begin(), model.coordinate_names.end(), name);
+    out.push_back(it != model.coordinate_names.end()
+                      ? static_cast<int>(it - model.coordinate_names.begin())
+                      : -1);
+  }
+  return out;
+}
+
+std::vector<std::string> missing_coordinates(const Model& model, const ModelServo& servo) {
+  const std::vector<int> at = coordinates_by_name(model, servo.coordinate_names());
+  std::vector<std::string> out;
+  for (size_t i = 0; i < at.size(); ++i)
+    if (at[i] < 0) out.push_back(servo.coordinate_names()[i]);
+  return out;
 }
 
 }  // namespace panto

@@ -30,9 +30,16 @@ class Plant {
 
 // Any servo system (matrices, code). Rows on positions and speeds are kept by projection after each step. Must not outlive it.
 std::unique_ptr<Plant> make_plant(ServoSystem& system);
-// A model with parameters of its own; inputs and outputs as `servo` has chosen them. Dependent coordinates and speeds follow from the independent ones.
-// Must not outlive the model.
+// A model with parameters of its own, or another model with check_plant(): inputs, outputs and coordinates are those of the names that `servo` has.
+// Dependent coordinates and speeds follow from the independent ones; what `servo` does not know begins as the model says, and what the model does not know is
+// NaN. Must not outlive the model.
 std::unique_ptr<Plant> make_plant(const Model& model, const Params& params,
                                   const ModelServo& servo);
+// E1100: the model lacks an actuator or an output that the controller has.
+Diagnostics check_plant(const Model& model, const ModelServo& servo);
+// Which coordinates of a model have these names; -1: none.
+std::vector<int> coordinates_by_name(const Model& model, const std::vector<std::string>& names);
+// Coordinates of `servo` that a model lacks.
+std::vector<std::string> missing_coordinates(const Model& model, const ModelServo& servo);
 
 }  // namespace panto

@@ -9,6 +9,7 @@
 #include <numbers>
 #include <regex>
 
+#include "panto/io/load.hpp"
 #include "panto/io/matrix_market.hpp"
 #include "panto/io/reduction.hpp"
 #include "tests/temporary_folder.hpp"
@@ -115,6 +116,53 @@ TEST(Reduction, AMechanismIsReducedAtItsPose) {
       symmetric_pairs(Eigen::MatrixXd(study->system.K), Eigen::MatrixXd(study->system.M));
   const auto small = symmetric_pairs(r->system.K, r->system.M);
   EXPECT_LT((full->values - small->values).cwiseAbs().maxCoeff(), 1e-9 * full->largest);
+}
+
+// A cantilevered arm on a hinge, with masters at its tip: the written file is a mechanism with the modes of the reduced matrices.
+TEST(ReducedModel, MovesWithTheModesOfTheReducedMatrices) {
+  ModelSpec spec;
+  const Result<Model> model = load("single_flexible_link", {}, &spec);
+  ASSERT_TRUE(model.ok()) << model.diagnostics().text();
+  const auto reduction = [&](const std::vector<std::string>& masters) {
+    const auto workspace = Workspace::create(*model, nominal(*model));
+    const auto point = operating_point(*workspace, Operation::kHere);
+    const auto linear = linearize(*workspace, *point);
+    const auto system = linear_system(*linear, model->name);
+    ReduceOptions o;
+    o.masters = masters;
+    o.modes = {2, 3};
+    return std::pair(*system, *reduce(*system, o));
+  };
+  const auto [system, found] = reduction({"theta", "link.n5.ux", "link.n5.uy"});
+  const Result<std::string> text = reduced_model(spec, *model, nominal(*model), system, found);
+  ASSERT_TRUE(text.ok()) << text.diagnostics().text();
+  EXPECT_NE(text->find("One flexible link"), std::string::npos);
+  const test::TemporaryFolder folder;
+  ModelSpec again;
+  const Result<Model> small = load(folder.put("small.toml", *text), {}, &again);
+  ASSERT_TRUE(small.ok()) << small.diagnostics().text();
+  EXPECT_EQ(small->nv, found.system.M.rows());
+  const auto workspace = Workspace::create(*small, nominal(*small));
+  const auto linear = linearize(*workspace, *operating_point(*workspace, Operation::kHere));
+  const auto of_file = linear_system(*linear, "small");
+  const auto values = [](const Eigen::MatrixXd& k, const Eigen::MatrixXd& m) {
+    return symmetric_pairs(k, m)->values;
+  };
+  const Eigen::VectorXd a = values(found.system.K, found.system.M),
+                        b = values(Eigen::MatrixXd(of_file->K), Eigen::MatrixXd(of_file->M));
+  EXPECT_LT((a - b).cwiseAbs().maxCoeff(), 1e-8 * a.cwiseAbs().maxCoeff());
+
+  const auto refused = [](const Result<std::string>& r, const char* words) {
+    ASSERT_FALSE(r.ok());
+    EXPECT_NE(r.diagnostics().text().find("E1103"), std::string::npos) << r.diagnostics().text();
+    EXPECT_NE(r.diagnostics().text().find(words), std::string::npos) << r.diagnostics().text();
+  };
+  refused(reduced_model(again, *small, nominal(*small), system, found), "already");
+  const auto [same, free] = reduction({"link.n5.ux", "link.n5.uy"});
+  refused(reduced_model(spec, *model, nominal(*model), same, free), "\"theta\" is no master");
+  RankedReduction elsewhere = found;
+  elsewhere.cb.omega2 *= 1.01;
+  refused(reduced_model(spec, *model, nominal(*model), system, elsewhere), "in its initial pose");
 }
 
 }  // namespace

@@ -57,6 +57,36 @@ TEST_F(StudyFile, ModelFileBesideTheStudy) {
   EXPECT_EQ(mass(study("heavier/model.toml")), 3);
 }
 
+TEST_F(StudyFile, FrequenciesFromAModalTable) {
+  folder_.put("test.toml",
+              "[[mode]]\nfrequency = 0.3\ndamping = 0.01\nfrequency_sigma = 0.002\n\n[[mode]]\n"
+              "frequency = 0.8\ndamping = 0.01\n");
+  const auto read = [&](const std::string& keys) {
+    return load_identify_study(folder_.put("study.toml",
+                                           "model = \"swing\"\nparameters.k = {}\n"
+                                           "[[pose]]\ntest = \"test.toml\"\n" +
+                                               keys));
+  };
+  const Result<LoadedStudy> loaded = read("modes = [1, 3]\n");
+  ASSERT_TRUE(loaded) << loaded.diagnostics().text();
+  const std::vector<MeasuredFrequency>& modes = loaded->study.poses[0].modes;
+  ASSERT_EQ(modes.size(), 2U);
+  EXPECT_EQ(modes[0].frequency_hz, 0.3);
+  EXPECT_EQ(modes[0].sigma_hz, 0.002);
+  EXPECT_EQ(modes[0].damping, -1);
+  EXPECT_EQ(modes[1].frequency_hz, 0.8);
+  EXPECT_EQ(modes[1].sigma_hz, 0);
+  EXPECT_EQ(modes[1].mode, 2);
+  const auto refused = [&](const std::string& keys, const char* id) {
+    const Result<LoadedStudy> wrong = read(keys);
+    EXPECT_FALSE(wrong);
+    EXPECT_NE(wrong.diagnostics().text().find(id), std::string::npos) << wrong.diagnostics().text();
+  };
+  refused("modes = [1]\n", "E0113");
+  refused("modes = [1, 0]\n", "E0112");
+  refused("frequencies = [0.3]\n", "E0115");
+}
+
 TEST_F(StudyFile, WhatIsBesideTheStudyComesBeforeTheZoo) {
   folder_.put("swing/model.toml", pendulum("4"));
   EXPECT_EQ(mass(study("swing")), 4);

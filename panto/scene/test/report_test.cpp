@@ -81,6 +81,35 @@ TEST(Report, TextsCannotLeaveTheirScript) {
   }
 }
 
+TEST(Report, PagesAreBoundAsChapters) {
+  Report one, two;
+  one.title = "One </script>";
+  two.title = "Two";
+  const std::string a = *to_html(one, kPage), b = *to_html(two, kPage);
+  const Result<std::string> bound = bind_pages("Book", {{"a", "", a}, {"b", "Second", b}}, kPage);
+  ASSERT_TRUE(bound.ok()) << bound.diagnostics().text();
+  const json book = report_in(*bound);
+  EXPECT_EQ(book["title"], "Book");
+  ASSERT_EQ(book["chapters"].size(), 2U);
+  EXPECT_EQ(book["chapters"][0], report_in(a));
+  EXPECT_EQ(book["chapters"][1]["title"], "Second");
+  // What is bound already stays in its chapters.
+  const json again = report_in(*bind_pages("More", {{"c", "", *bound}, {"b", "", b}}, kPage));
+  ASSERT_EQ(again["chapters"].size(), 3U);
+  EXPECT_EQ(again["chapters"][1]["title"], "Second");
+}
+
+TEST(Report, WhatIsNoPageIsNotBound) {
+  for (const char* html :
+       {"", "<html></html>", "<script type=\"application/json\" id=\"report\">[1</script>",
+        "<script type=\"application/json\" id=\"report\">{}</script>"}) {
+    const Result<std::string> bound = bind_pages("Book", {{"a.html", "", html}}, kPage);
+    ASSERT_FALSE(bound.ok());
+    EXPECT_NE(bound.diagnostics().text().find("a.html: error[E1104]"), std::string::npos)
+        << bound.diagnostics().text();
+  }
+}
+
 TEST(Report, BytesThatAreNoTextAreReplaced) {
   Report r;
   r.title = "a\xff\xfe";
