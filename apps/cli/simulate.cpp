@@ -20,6 +20,7 @@ namespace {
 
 struct Arguments : ModelArguments {
   double until = 0, dt = 0, tol = 0, sample = 0;
+  double reduction_limit = SimulationOptions().reduction_limit;
   CLI::Option *until_given = nullptr, *dt_given = nullptr, *tol_given = nullptr,
               *sample_given = nullptr, *seed_given = nullptr;
   std::string integrator, at, stop, out, csv, view;
@@ -91,6 +92,7 @@ std::string options_of(const Arguments& a, const Model& model, const Params& par
     o.dt = 0;
 
   if (a.sample_given->count() > 0) o.sample = a.sample;
+  o.reduction_limit = a.reduction_limit;
   if (a.seed_given->count() > 0 && o.sample == 0 && o.at.empty()) {
     const double rate = highest_sensor_rate(model, params);
     if (rate > 0) o.sample = 1 / rate;
@@ -263,6 +265,9 @@ void add_simulate(CLI::App& app, int& exit_code) {
   verb->add_option("--at", a->at, "Report exactly at these times")->type_name("t1,t2,...");
   a->sample_given =
       verb->add_option("--sample", a->sample, "Report every so many seconds")->type_name("s");
+  verb->add_option("--reduction-limit", a->reduction_limit,
+                   "Drift at which a reduced model's modes are computed anew; 0: never")
+      ->type_name("e");
   verb->add_option("--stop", a->stop, "Stop where an output crosses a value: \"theta>1.5\"")
       ->type_name("event");
   a->seed_given =

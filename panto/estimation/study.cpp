@@ -69,30 +69,12 @@ SensorSet read_sensors(const Node& node, size_t number, Diagnostics& d) {
 
 // Of read_observer_settings(), and `more`.
 std::vector<std::string> with_filter_keys(std::vector<std::string> more) {
-  for (const char* key : {"filter",
-                          "scheme",
-                          "jacobian",
-                          "rate_terms",
-                          "noise_form",
-                          "sigma_speeds",
-                          "sigma_forces",
-                          "force_walk",
-                          "acceleration_noise",
-                          "input_noise",
-                          "alpha",
-                          "beta",
-                          "kappa",
-                          "sigma_coordinates",
-                          "w0",
-                          "square_root",
-                          "redraw",
-                          "gate",
-                          "adapt_process",
-                          "iterations",
-                          "adapt_sensors",
-                          "constraint",
-                          "particles",
-                          "seed"})
+  for (const char* key :
+       {"filter",        "scheme",       "jacobian",   "rate_terms",         "noise_form",
+        "sigma_speeds",  "sigma_forces", "force_walk", "acceleration_noise", "input_noise",
+        "alpha",         "beta",         "kappa",      "sigma_coordinates",  "w0",
+        "square_root",   "redraw",       "gate",       "adapt_process",      "iterations",
+        "adapt_sensors", "constraint",   "particles",  "reduction_limit",    "seed"})
     more.emplace_back(key);
   return more;
 }
@@ -153,10 +135,12 @@ ObserverSettings read_observer_settings(const StudyReader& r) {
   r.number("constraint", &dim::kNone, s.constraint);
   r.whole("particles", 10, s.particles);
   r.seed("seed", s.seed);
+  r.number("reduction_limit", &dim::kNone, s.reduction_limit);
   for (const auto& [value, key] : {std::pair{s.options.gate, "gate"},
                                    {s.options.adapt_process, "adapt_process"},
                                    {s.options.adapt_sensors, "adapt_sensors"},
-                                   {s.constraint, "constraint"}})
+                                   {s.constraint, "constraint"},
+                                   {s.reduction_limit, "reduction_limit"}})
     if (value < 0) r.error(304, r.find(key)->loc, fmt::format("{}: must not be negative", key));
   return s;
 }
@@ -210,7 +194,8 @@ void describe(const ObserverSettings& s, Node& out) {
         {"gate", s.options.gate, other.options.gate},
         {"adapt_process", s.options.adapt_process, other.options.adapt_process},
         {"adapt_sensors", s.options.adapt_sensors, other.options.adapt_sensors},
-        {"constraint", s.constraint, other.constraint}})
+        {"constraint", s.constraint, other.constraint},
+        {"reduction_limit", s.reduction_limit, other.reduction_limit}})
     if (value != usual) out.set(key, value);
   if (s.sigma.square_root) out.set("square_root", true);
   if (s.sigma.redraw) out.set("redraw", true);

@@ -1,6 +1,7 @@
 // Reductions that cannot be made are named, with what to change.
 #include <gtest/gtest.h>
 
+#include "panto/integrate/simulate.hpp"
 #include "panto/io/toml.hpp"
 #include "panto/model/compile.hpp"
 
@@ -49,6 +50,20 @@ TEST(BadReduction, RefusesModesThatDoNotExist) {
 }
 TEST(BadReduction, NamesABeamOfTheReferenceThatDoesNotExist) {
   EXPECT_NE(findings(kTip + "reference = { b = 1 }").find("error[E0935]"), std::string::npos);
+}
+
+TEST(BadReduction, RefusesANegativeLimitOfARun) {
+  const auto model = compile(*parse_model_text(
+      "space = \"planar\"\nbody = [{ name = \"a\", mass = 1, com = [1, 0], inertia = 1 }]\njoint = "
+      "[{ name = \"j\", type = \"revolute\", parent = \"ground\", child = \"a\" }]\n",
+      "test.toml"));
+  ASSERT_TRUE(model.ok());
+  SimulationOptions options;
+  options.until = 1;
+  options.reduction_limit = -1;
+  const auto run = simulate(*model, nominal(*model), options);
+  ASSERT_FALSE(run.ok());
+  EXPECT_NE(run.diagnostics().text().find("error[E0970]"), std::string::npos);
 }
 
 }  // namespace

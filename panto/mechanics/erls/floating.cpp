@@ -144,22 +144,22 @@ void momenta(const LinkMatrices<double>& m, const double* spin, const double* f,
 // Entries at the terms κ to where they stand.
 template <int T>
 void evaluate(const FloatingPlan::LinkPlan& l, const Four* kappa, double* z) noexcept {
-  const auto count = static_cast<int>(l.to.size());
   const double* table = l.table.data();
-  const int* to = l.to.data();
+  const int *to = l.to.data(), *const added = to + l.sets, *const end = to + l.to.size();
   const int terms = T > 0 ? T : l.terms();
-  for (int i = 0; i < count; i += lanes::kWidth, to += lanes::kWidth) {
+  const auto next = [&] {
     Four sum = load(table);
     table += lanes::kWidth;
     for (int t = 0; t < terms; ++t, table += lanes::kWidth) sum += load(table) * kappa[t];
-    if (i + lanes::kWidth <= l.sets) {
-      for (int k = 0; k < lanes::kWidth; ++k) z[to[k]] = sum[k];
-      continue;
-    }
-    double value[lanes::kWidth];
-    store(sum, value);
-    for (int k = 0; k < std::min(lanes::kWidth, count - i); ++k)
-      z[to[k]] = i + k < l.sets ? value[k] : z[to[k]] + value[k];
+    return sum;
+  };
+  for (; to < added; to += lanes::kWidth) {
+    const Four e = next();
+    for (int k = 0; k < lanes::kWidth; ++k) z[to[k]] = e[k];
+  }
+  for (; to < end; to += lanes::kWidth) {
+    const Four e = next();
+    for (int k = 0; k < lanes::kWidth; ++k) z[to[k]] += e[k];
   }
 }
 
@@ -187,7 +187,6 @@ FloatingLinks::FloatingLinks(const Model& model)
   const FloatingPlan& p = *plan_;
   const auto room = [](int n) { return std::vector<double>(at(n), 0.0); };
   z_ = p.constant;
-  z_.resize(z_.size() + lanes::kWidth);
   w_ = room(p.ldw * p.slaves);
   u_ = room(p.ldb * p.slaves);
   int factors = 0;
@@ -693,6 +692,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
     }
   }
   const auto direct = [&](int dof) { return Four{0, 0, 0, r[dof] - added[dof]}; };
+  const int modes = plan.modes;
   const Turn* turns = turns_.data();
   Link* links = links_.data();
   const double* shapes = c.reduced.shared.data();
@@ -726,7 +726,8 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
       on[o.component] += f[o.at];
       if (o.pair) on[o.component + 1] += f[o.at + 1];
     }
-    for (int i = 0; i < plan.modes; ++i) amplitude[i] += f[l.nx + i];
+    const Four* modal = f + l.nx;
+    for (int i = 0; i < modes; ++i) amplitude[i] += modal[i];
     for (const FloatingPlan::Foreign& p : l.foreign) {
       const Turn& t = turns[p.angle];
       const Four x = f[p.at], y = f[p.at + 1];
@@ -737,8 +738,8 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
         const Four mx = f[p.modal], my = f[p.modal + 1], gx = all(t.c) * mx + all(t.s) * my,
                    gy = all(t.c) * my - all(t.s) * mx;
         const double* shape = shapes + p.shape;
-        for (int i = 0; i < plan.modes; ++i)
-          amplitude[i] += all(shape[i]) * gx + all(shape[plan.modes + i]) * gy;
+        for (int i = 0; i < modes; ++i)
+          amplitude[i] += all(shape[i]) * gx + all(shape[modes + i]) * gy;
         turn += all(a[p.modal]) * my - all(a[p.modal + 1]) * mx;
       }
       pull[p.angle] = turn;
@@ -774,12 +775,16 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
   }
   // By joint; the bias with the sign of the right side.
   double *bias = bias_.data(), *across = across_.data();
-  for (int i = 0; i < plan.nb; ++i) {
-    const double* e =
-        reinterpret_cast<const double*>(i < plan.masters ? on + i : amplitude + i - plan.masters);
-    bias[i] = -e[kBias];
-    for (int z = 0; z < nz_ && !known_; ++z) across[z * plan.ldb + i] = e[z];
-  }
+  const int nz = known_ ? 0 : nz_, ldb = plan.ldb;
+  const auto part = [&](const Four* from, int count, int begin) {
+    const auto* e = reinterpret_cast<const double*>(from);
+    for (int i = begin; i < begin + count; ++i, e += lanes::kWidth) {
+      bias[i] = -e[kBias];
+      for (int z = 0; z < nz; ++z) across[z * ldb + i] = e[z];
+    }
+  };
+  part(on, plan.masters, 0);
+  part(amplitude, modes, plan.masters);
 }
 
 // L D Lᵀ over (joints, b).

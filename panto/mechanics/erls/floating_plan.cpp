@@ -90,7 +90,7 @@ FloatingPlan::FloatingPlan(const Model& model) : layout_(model) {
   }
   for (size_t i = 0; i < model.bodies.size(); ++i)
     if (!model.bodies[i].solids.empty()) solids.push_back(static_cast<int>(i));
-  constant.assign(static_cast<size_t>(still + ldk * slaves), 0.0);
+  constant.assign(static_cast<size_t>(still + ldk * slaves + lanes::kWidth), 0.0);
 }
 
 void FloatingPlan::bake(const ReducedConstants<double>& c) {
@@ -197,7 +197,17 @@ void FloatingPlan::bake(const ReducedConstants<double>& c) {
     const auto middle =
         std::stable_partition(entries[k].begin(), entries[k].end(),
                               [&](const Entry& e) { return !known[static_cast<size_t>(e.to)]; });
-    l.sets = static_cast<int>(middle - entries[k].begin());
+    // Whole groups: what is only room goes to the last number.
+    const auto fill = [&](auto where) {
+      const auto count = where - entries[k].begin();
+      const Entry room{static_cast<int>(constant.size()) - 1,
+                       std::vector<double>(static_cast<size_t>(l.terms()), 0.0)};
+      entries[k].insert(where, static_cast<size_t>(lanes::padded(static_cast<int>(count)) - count),
+                        room);
+    };
+    l.sets = lanes::padded(static_cast<int>(middle - entries[k].begin()));
+    fill(middle);
+    fill(entries[k].end());
     l.to.clear();
     const auto terms = static_cast<size_t>(l.terms()), width = static_cast<size_t>(lanes::kWidth),
                stride = (terms + 1) * width;
