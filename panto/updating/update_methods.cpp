@@ -108,6 +108,7 @@ Outcome Updater::by_sensitivities(UpdateEngine& engine,
   out.equations.a = jacobian;
   out.equations.d = -residual;
   out.equations.weights = Eigen::VectorXd::Ones(residual.size());
+  const double start = (jacobian.transpose() * residual).lpNorm<Eigen::Infinity>();
   out.curve = l_curve(out.equations);
   p.lambda = out.lambda = study_.lambda >= 0 ? study_.lambda
                           : out.curve.corner >= 0
@@ -122,11 +123,11 @@ Outcome Updater::by_sensitivities(UpdateEngine& engine,
   out.equations.a = jacobian;
   out.equations.d = jacobian * out.chi - residual;
   out.solution.objective = residual.squaredNorm() + out.lambda * (omega_ * out.chi).squaredNorm();
-  // Stationarity within the bounds, relative.
+  // Stationarity within the bounds, relative to the gradient at the start or what balances at the end.
   const Eigen::VectorXd data = jacobian.transpose() * residual,
                         prior = out.lambda * omega_.transpose() * (omega_ * out.chi);
   const double size =
-      std::max({data.lpNorm<Eigen::Infinity>(), prior.lpNorm<Eigen::Infinity>(), 1e-300});
+      std::max({start, data.lpNorm<Eigen::Infinity>(), prior.lpNorm<Eigen::Infinity>(), 1e-300});
   for (Eigen::Index h = 0; h < count(); ++h) {
     const double g = data(h) + prior(h);
     if (at_bound(h, out.chi(h)) && g * (out.chi(h) - 0.5 * (low_(h) + high_(h))) <= 0) continue;
