@@ -39,8 +39,9 @@ std::vector<int> independent(Eigen::MatrixXd g, int n) {
 
 }  // namespace
 
-Collocation::Collocation(ServoSystem& system, Targets targets, std::vector<double> mesh,
-                         HorizonEnd begin, HorizonEnd end, const Eigen::MatrixXd& states)
+HorizonCollocation::HorizonCollocation(ServoSystem& system, Targets targets,
+                                       std::vector<double> mesh, HorizonEnd begin, HorizonEnd end,
+                                       const Eigen::MatrixXd& states)
     : system_(system),
       targets_(std::move(targets)),
       mesh_(std::move(mesh)),
@@ -78,7 +79,7 @@ Collocation::Collocation(ServoSystem& system, Targets targets, std::vector<doubl
   choose_independent();
 }
 
-void Collocation::evaluate(const double* s, double t, bool with_tangent) {
+void HorizonCollocation::evaluate(const double* s, double t, bool with_tangent) {
   const auto view = [s](int first, int count) {
     return View{s + first, static_cast<size_t>(count)};
   };
@@ -89,7 +90,7 @@ void Collocation::evaluate(const double* s, double t, bool with_tangent) {
 }
 
 // At the end of every interval: its relations hold for the coordinates that the rows there leave free.
-void Collocation::choose_independent() {
+void HorizonCollocation::choose_independent() {
   const int n = static_cast<int>(mesh_.size());
   for (int i = 1; i < n; ++i) {
     evaluate(x_.data() + node(i), mesh_[static_cast<size_t>(i)], true);
@@ -114,7 +115,7 @@ void Collocation::choose_independent() {
 
 // How λ and u act on the rows within an interval of length h, relative to what they could: at once, or by way of speeds. Where they do neither, demanding the rows in
 // the middle too would leave λ and u without a hold, and errors would pile up.
-void Collocation::choose_interpolated(double h) {
+void HorizonCollocation::choose_interpolated(double h) {
   Point p;
   linearise(in_middles_, p);
   const auto least = [](double x) { return std::max(x, 1e-300); };
@@ -145,7 +146,7 @@ void Collocation::choose_interpolated(double h) {
   kept_.emplace_back(left.vectors.rightCols(mu_ - weak).transpose() * rows.asDiagonal());
 }
 
-void Collocation::middle_state(int i, double* out) const {
+void HorizonCollocation::middle_state(int i, double* out) const {
   const double h = mesh_[static_cast<size_t>(i) + 1] - mesh_[static_cast<size_t>(i)];
   const double *a = x_.data() + node(i), *b = x_.data() + node(i + 1);
   for (int k = 0; k < 2 * nv_; ++k) out[k] = (a[k] + b[k]) / 2 + h / 8 * (a[nv_ + k] - b[nv_ + k]);
@@ -153,7 +154,7 @@ void Collocation::middle_state(int i, double* out) const {
 }
 
 // Derivatives of rows by (y, v, μ) and by accelerations.
-void Collocation::differentiate(const std::vector<Equation>& equations, Point& p) const {
+void HorizonCollocation::differentiate(const std::vector<Equation>& equations, Point& p) const {
   const auto n = static_cast<Eigen::Index>(equations.size());
   p.C.setZero(n, block_);
   p.by_w.setZero(n, nv_);
@@ -177,7 +178,7 @@ void Collocation::differentiate(const std::vector<Equation>& equations, Point& p
 }
 
 // Derivatives of values_; accelerations are eliminated by the equations of motion.
-void Collocation::linearise(const std::vector<Equation>& equations, Point& p) {
+void HorizonCollocation::linearise(const std::vector<Equation>& equations, Point& p) {
   Eigen::MatrixXd mass = values_.r_w;
   p.inverse = Eigen::MatrixXd::Identity(nv_, nv_);
   if (!eliminate(mass, p.inverse)) p.inverse.setConstant(std::numeric_limits<double>::quiet_NaN());
@@ -188,7 +189,7 @@ void Collocation::linearise(const std::vector<Equation>& equations, Point& p) {
   p.C.noalias() += p.by_w * p.D;
 }
 
-void Collocation::missed(const std::vector<Equation>& equations, Eigen::VectorXd& c) const {
+void HorizonCollocation::missed(const std::vector<Equation>& equations, Eigen::VectorXd& c) const {
   const size_t outputs = target_.size() / 3;
   c.resize(static_cast<Eigen::Index>(equations.size()));
   for (size_t k = 0; k < equations.size(); ++k) {
@@ -208,13 +209,13 @@ void Collocation::missed(const std::vector<Equation>& equations, Eigen::VectorXd
 }
 
 // What is left of the equations at values_.
-void Collocation::leave(const std::vector<Equation>& equations, Point& p) const {
+void HorizonCollocation::leave(const std::vector<Equation>& equations, Point& p) const {
   p.a.noalias() = -p.inverse * values_.r;
   missed(equations, p.c);
   p.c.noalias() += p.by_w * p.a;
 }
 
-bool Collocation::points(bool with_tangent) {
+bool HorizonCollocation::points(bool with_tangent) {
   std::vector<double> middle(static_cast<size_t>(state_));
   bool finite = true;
   for (size_t i = 0; i < mesh_.size(); ++i) {
@@ -233,7 +234,7 @@ bool Collocation::points(bool with_tangent) {
   return finite;
 }
 
-bool Collocation::assemble() {
+bool HorizonCollocation::assemble() {
   const int n = static_cast<int>(mesh_.size());
   chain_.clear();
   row_scale_.assign(mesh_.size(), {});
@@ -327,7 +328,7 @@ bool Collocation::assemble() {
   return chain_.regular();
 }
 
-void Collocation::right_hand_sides() {
+void HorizonCollocation::right_hand_sides() {
   const int n = static_cast<int>(mesh_.size());
   right_.resize(mesh_.size());
   const auto end_left = [&](const HorizonEnd& e, int at) {
@@ -377,7 +378,7 @@ void Collocation::right_hand_sides() {
 }
 
 // The step in all unknowns, accelerations included.
-void Collocation::solve_linear(Eigen::VectorXd& step) const {
+void HorizonCollocation::solve_linear(Eigen::VectorXd& step) const {
   const int n = static_cast<int>(mesh_.size());
   std::vector<Eigen::VectorXd> d = chain_.solve(right_);
   step.setZero(x_.size());
@@ -408,7 +409,7 @@ void Collocation::solve_linear(Eigen::VectorXd& step) const {
 }
 
 // The largest value that every quantity takes; positions, speeds and accelerations at least a thousandth of what their kind takes.
-void Collocation::scale_unknowns() {
+void HorizonCollocation::scale_unknowns() {
   scale_.setZero(state_);
   for (size_t i = 0; i < mesh_.size(); ++i)
     scale_ = scale_.cwiseMax(x_.segment(node(static_cast<int>(i)), state_).cwiseAbs());
@@ -431,7 +432,7 @@ void Collocation::scale_unknowns() {
 }
 
 // Of positions, speeds and inputs: accelerations and forces of rows follow from them.
-double Collocation::norm(const Eigen::VectorXd& step) const {
+double HorizonCollocation::norm(const Eigen::VectorXd& step) const {
   double worst = 0;
   for (size_t i = 0; i < mesh_.size(); ++i) {
     const int at = node(static_cast<int>(i));
@@ -446,7 +447,7 @@ double Collocation::norm(const Eigen::VectorXd& step) const {
   return worst;
 }
 
-Status Collocation::solve(int iterations, double tolerance, Report& report) {
+Status HorizonCollocation::solve(int iterations, double tolerance, Report& report) {
   report = {};
   Eigen::VectorXd step, next, before;
   while (report.iterations < iterations) {
@@ -488,12 +489,12 @@ Status Collocation::solve(int iterations, double tolerance, Report& report) {
   return Status::kNotConverged;
 }
 
-bool Collocation::interpolates() const {
+bool HorizonCollocation::interpolates() const {
   return std::any_of(interpolated_.begin(), interpolated_.end(),
                      [](const Eigen::MatrixXd& m) { return m.rows() > 0; });
 }
 
-Eigen::MatrixXd Collocation::states() const {
+Eigen::MatrixXd HorizonCollocation::states() const {
   const int n = static_cast<int>(mesh_.size());
   Eigen::MatrixXd out(state_, 2 * n - 1);
   for (int i = 0; i < n; ++i) {
@@ -503,7 +504,7 @@ Eigen::MatrixXd Collocation::states() const {
   return out;
 }
 
-std::vector<double> Collocation::times() const {
+std::vector<double> HorizonCollocation::times() const {
   std::vector<double> out;
   out.reserve(2 * mesh_.size());
   for (size_t i = 0; i < mesh_.size(); ++i) {
@@ -513,7 +514,8 @@ std::vector<double> Collocation::times() const {
   return out;
 }
 
-std::vector<double> Collocation::changes(const Collocation& coarser, bool of_inputs) const {
+std::vector<double> HorizonCollocation::changes(const HorizonCollocation& coarser,
+                                                bool of_inputs) const {
   std::vector<double> out;
   out.reserve(coarser.mesh_.size());
   size_t k = 0;

@@ -21,14 +21,14 @@ struct HorizonEnd {
   double frequency = 1;
 };
 
-class Collocation {
+class HorizonCollocation {
  public:
   // The system must outlive it. mesh: ascending, at least two instants. independent coordinates are chosen at `states` (one column per instant, as in
   // StageSolver: y, v, w, λ, u), which is also the first guess.
-  Collocation(ServoSystem& system, Targets targets, std::vector<double> mesh, HorizonEnd begin,
-              HorizonEnd end, const Eigen::MatrixXd& states);
-  Collocation(const Collocation&) = delete;
-  Collocation& operator=(const Collocation&) = delete;
+  HorizonCollocation(ServoSystem& system, Targets targets, std::vector<double> mesh,
+                     HorizonEnd begin, HorizonEnd end, const Eigen::MatrixXd& states);
+  HorizonCollocation(const HorizonCollocation&) = delete;
+  HorizonCollocation& operator=(const HorizonCollocation&) = delete;
 
   struct Report {
     int iterations = 0, dampings = 0;
@@ -61,7 +61,7 @@ class Collocation {
   [[nodiscard]] Eigen::MatrixXd states() const;
   [[nodiscard]] std::vector<double> times() const;
   // Largest change of positions, speeds and (where asked for) inputs since a solution on a mesh whose instants are among these: by its instants, relative to the largest values.
-  [[nodiscard]] std::vector<double> changes(const Collocation& coarser,
+  [[nodiscard]] std::vector<double> changes(const HorizonCollocation& coarser,
                                             bool of_inputs = true) const;
 
  private:

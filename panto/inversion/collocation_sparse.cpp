@@ -8,7 +8,7 @@
 namespace panto {
 namespace {
 
-using Entries = std::vector<Collocation::Entry>;
+using Entries = std::vector<HorizonCollocation::Entry>;
 
 void put(Entries* entries, Eigen::Index row, Eigen::Index column, const Eigen::MatrixXd& block) {
   if (entries == nullptr) return;
@@ -19,7 +19,7 @@ void put(Entries* entries, Eigen::Index row, Eigen::Index column, const Eigen::M
 
 }  // namespace
 
-Eigen::VectorXd Collocation::scales() {
+Eigen::VectorXd HorizonCollocation::scales() {
   const size_t half = mesh_.size() / 2;  // where forces are measured by what they move
   evaluate(x_.data() + node(static_cast<int>(half)), mesh_[half], true);
   linearise(at_instants_, instants_[half]);
@@ -33,7 +33,7 @@ Eigen::VectorXd Collocation::scales() {
   return out;
 }
 
-bool Collocation::equations(Eigen::VectorXd& left, Entries* entries) {
+bool HorizonCollocation::equations(Eigen::VectorXd& left, Entries* entries) {
   const int n = static_cast<int>(mesh_.size());
   const auto at = static_cast<Eigen::Index>(at_instants_.size());
   Eigen::Index total = n * (nv_ + at);
@@ -140,7 +140,7 @@ bool Collocation::equations(Eigen::VectorXd& left, Entries* entries) {
   return left.allFinite();
 }
 
-Entries Collocation::positions() const {
+Entries HorizonCollocation::positions() const {
   Entries out;
   const int n = static_cast<int>(mesh_.size());
   for (int i = 0; i < n; ++i)
@@ -158,7 +158,7 @@ Entries Collocation::positions() const {
   return out;
 }
 
-std::vector<Eigen::MatrixXd> Collocation::accelerations() {
+std::vector<Eigen::MatrixXd> HorizonCollocation::accelerations() {
   std::vector<Eigen::MatrixXd> out;
   const int n = static_cast<int>(mesh_.size());
   std::vector<double> middle(static_cast<size_t>(state_));
@@ -181,7 +181,7 @@ std::vector<Eigen::MatrixXd> Collocation::accelerations() {
   return out;
 }
 
-Eigen::MatrixXd Collocation::free_at_begin() {
+Eigen::MatrixXd HorizonCollocation::free_at_begin() {
   evaluate(x_.data(), mesh_.front(), true);
   Point p;
   differentiate(at_instants_, p);

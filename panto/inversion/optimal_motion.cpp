@@ -11,7 +11,7 @@
 namespace panto {
 namespace {
 
-using Entries = std::vector<Collocation::Entry>;
+using Entries = std::vector<HorizonCollocation::Entry>;
 
 // Simpson's weights of the integral at the instants and middles of a mesh.
 Eigen::VectorXd simpson(const std::vector<double>& mesh) {
@@ -67,8 +67,8 @@ class Assembly {
 
 }  // namespace
 
-Status nearest_to_rest(Collocation& problem, const Eigen::MatrixXd& rest, int iterations,
-                       double tolerance, Collocation::Report& report) {
+Status nearest_to_rest(HorizonCollocation& problem, const Eigen::MatrixXd& rest, int iterations,
+                       double tolerance, HorizonCollocation::Report& report) {
   report = {};
   const Eigen::VectorXd scale = problem.scales(), weight = simpson(problem.mesh());
   const Eigen::Index nv = rest.rows();
@@ -117,8 +117,8 @@ Status nearest_to_rest(Collocation& problem, const Eigen::MatrixXd& rest, int it
   return found.solved ? Status::kOk : Status::kNotConverged;
 }
 
-Status nearest_by_adjoint(Collocation& problem, const Eigen::MatrixXd& rest, int iterations,
-                          double tolerance, Collocation::Report& report) {
+Status nearest_by_adjoint(HorizonCollocation& problem, const Eigen::MatrixXd& rest, int iterations,
+                          double tolerance, HorizonCollocation::Report& report) {
   report = {};
   const std::vector<double>& mesh = problem.mesh();
   const Eigen::Index nv = rest.rows(), n = static_cast<Eigen::Index>(mesh.size()), ns = 2 * nv,

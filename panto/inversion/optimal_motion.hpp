@@ -8,11 +8,12 @@ namespace panto {
 // Minimises ½∫|y - rest|² dt. rest: positions at times() of the problem, by column. Conditions that the problem has at its ends are kept: they must leave
 // growing and decaying modes free.
 // Direct: the discretised integral under the discretised equations, by an interior point method (SRV-52).
-[[nodiscard]] Status nearest_to_rest(Collocation& problem, const Eigen::MatrixXd& rest,
-                                     int iterations, double tolerance, Collocation::Report& report);
+[[nodiscard]] Status nearest_to_rest(HorizonCollocation& problem, const Eigen::MatrixXd& rest,
+                                     int iterations, double tolerance,
+                                     HorizonCollocation::Report& report);
 // Indirect: the motion and its adjoint as one boundary value problem (SRV-53, SRV-54). kSingular where inputs do not act on their rows at once.
-[[nodiscard]] Status nearest_by_adjoint(Collocation& problem, const Eigen::MatrixXd& rest,
+[[nodiscard]] Status nearest_by_adjoint(HorizonCollocation& problem, const Eigen::MatrixXd& rest,
                                         int iterations, double tolerance,
-                                        Collocation::Report& report);
+                                        HorizonCollocation::Report& report);
 
 }  // namespace panto

@@ -109,7 +109,8 @@ double slowest(const std::vector<std::complex<double>>& zeros) {
 }
 
 // λ and u at the instants of a mesh, from it and from the one with every interval halved: second-order errors cancel (SRV-48).
-Eigen::MatrixXd extrapolated(const Collocation& fine, const Collocation& coarse, int forces) {
+Eigen::MatrixXd extrapolated(const HorizonCollocation& fine, const HorizonCollocation& coarse,
+                             int forces) {
   const Eigen::MatrixXd f = fine.states().bottomRows(forces),
                         c = coarse.states().bottomRows(forces);
   Eigen::MatrixXd out(forces, static_cast<Eigen::Index>(coarse.mesh().size()));
@@ -118,8 +119,8 @@ Eigen::MatrixXd extrapolated(const Collocation& fine, const Collocation& coarse,
 }
 
 // forces: λ and u at every other instant, where they are better known. Where they are straight in intervals the middles are not delivered.
-void keep(const Collocation& problem, const ServoSystem& system, const Eigen::MatrixXd& forces,
-          StableInversion& out) {
+void keep(const HorizonCollocation& problem, const ServoSystem& system,
+          const Eigen::MatrixXd& forces, StableInversion& out) {
   out.t = problem.times();
   Eigen::MatrixXd states = problem.states();
   if (problem.interpolates() && problem.mesh().size() % 2 != 0) {
@@ -336,10 +337,10 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   constexpr double kLeast = 3, kMost = 15, kFine = 0.3;
   double change_of_all = 0, change_of_motion = 0;
   bool extrapolates = false;
-  std::unique_ptr<Collocation> coarser;
+  std::unique_ptr<HorizonCollocation> coarser;
   Eigen::MatrixXd better;  // λ and u, extrapolated
-  Collocation::Report report;
-  const auto solve = [&](Collocation& problem) -> Result<Status> {
+  HorizonCollocation::Report report;
+  const auto solve = [&](HorizonCollocation& problem) -> Result<Status> {
     if (options.method == StableMethod::kBoundaryValue)
       return problem.solve(options.iterations, options.newton_tolerance, report);
     const Result<Eigen::MatrixXd> rest = quasi_static(system, slowed, problem.times(), *begin);
@@ -354,7 +355,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   };
   for (;;) {
     auto problem =
-        std::make_unique<Collocation>(system, slowed.targets(), mesh, first, last, guess);
+        std::make_unique<HorizonCollocation>(system, slowed.targets(), mesh, first, last, guess);
     const Result<Status> solved = solve(*problem);
     if (!solved.ok()) return solved.diagnostics();
     const Status status = *solved;
