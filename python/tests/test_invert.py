@@ -266,7 +266,7 @@ def test_unknown_parameters_of_a_plant_are_refused():
 
 
 def test_stable_inversion_acts_before_the_path_and_the_plant_follows():
-    arm = dict(output="z", by="u", to=np.pi / 6)
+    arm = dict(output="z", by="u", to=np.pi / 6, smooth=4)
     found = pg.invert("manipulator_2d", **arm, method="stable", step=0.005)
     stable = found.stable
     assert found.analysis.type == "non-minimum phase"

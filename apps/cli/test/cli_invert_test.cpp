@@ -54,7 +54,8 @@ TEST_F(InvertVerb, SolvesForTheBoundedMotionOfANonMinimumPhaseArm) {
   const std::string arm = "invert manipulator_2d --output z --by u ";
   const Outcome kind = panto(arm + "--analyse");
   EXPECT_NE(kind.err.find("method \"stable\""), std::string::npos) << kind.err;
-  const Outcome run = panto(arm + "--to 30deg --method stable --csv u.csv --view u.html --json");
+  const Outcome run =
+      panto(arm + "--to 30deg --smooth 4 --method stable --csv u.csv --view u.html --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json j = run.json();
   EXPECT_EQ(j["analysis"]["class"], "non-minimum phase");
@@ -88,7 +89,8 @@ TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
   refused(arm + "--step 0.2s", 2, "E1078", "must be shorter than");
   refused(arm + "--tolerance 1e-15", 3, "E1074", "allow more intervals or a larger tolerance");
   refused(arm + "--before 20ms", 0, "W1077", "would do");
-  refused("mass_on_car --to 4 --in 8s --method stable", 0, "W1076", "on the imaginary axis");
+  refused("mass_on_car --to 4 --in 8s --method stable --no-verify", 0, "W1076",
+          "on the imaginary axis");
 }
 
 TEST_F(InvertVerb, WritesAPageWithTheDesiredPathAndTellsWhereALimitIsExceeded) {
