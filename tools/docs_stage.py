@@ -75,7 +75,7 @@ def write_gallery(source):
             f"{model.space.capitalize()}, degrees of freedom: {freedom}. {origin}\n\n</div>\n"
         )
     text = (
-        "# Gallery\n\n![What two feedforwards leave of the move of a flexible link](images/flexible_link.svg)\n\n"
+        "# Gallery\n\n![What three feedforwards leave of the move of a flexible link](images/flexible_link.svg)\n\n"
         "All verbs on one of them: [from a model file to a feedback loop](from-model-to-loop.md).\n\nThe mechanisms of the zoo in their initial pose. White circles are hinges, black ones balls, boxes slide on dashed "
         "guides. `panto simulate <name>` runs one; `panto models` tells where its file is.\n\n"
     )

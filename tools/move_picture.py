@@ -15,7 +15,7 @@ import numpy as np
 matplotlib.use("svg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-KINDS = {"rigid": ("as if rigid", "#c4622d"), "redefined": ("redefined output", "#3465a4")}
+KINDS = {"rigid": ("as if rigid", "#c4622d"), "redefined": ("redefined output", "#3465a4"), "stable": ("stable inversion", "#2e8b57")}
 
 
 def main(arguments):
@@ -27,10 +27,12 @@ def main(arguments):
     end, goal, until = move["path"]["duration"], move["path"]["to"][0], move["until"]
     plt.rcParams.update({"svg.hashsalt": "pantograph", "svg.fonttype": "none", "font.size": 9})
     figure, grid = plt.subplots(2, 2, figsize=(9, 5.2), sharex=True, height_ratios=[1.1, 1], layout="constrained")
+    begin = 0.0
     for name, (label, colour) in KINDS.items():
         with h5py.File(folder / f"{name}_loop.h5", "r") as run:
             every = slice(None, None, 8)
             t, torque = run["t"][every], run["T"][every]
+            begin = min(begin, t[np.abs(torque) > 1e-3 * np.abs(torque).max()][0])
             grid[0, 0].plot(t, torque, color=colour, label=label, lw=1.2)
             grid[0, 1].plot(t, run["none.aged.tip"][every], color=colour, lw=1.2)
             for axes, law in zip(grid[1], ("none", "lqr")):
@@ -49,7 +51,7 @@ def main(arguments):
     for axes in grid.flat:
         axes.axvspan(0, end, color="#888", alpha=0.12, lw=0)
         axes.grid(alpha=0.3)
-        axes.set_xlim(0, until)
+        axes.set_xlim(begin, until)
     grid[0, 0].legend(loc="upper right", fontsize=8)
     grid[0, 1].legend(loc="lower right", fontsize=8)
     figure.savefig(picture, metadata={"Date": None})
