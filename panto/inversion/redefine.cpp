@@ -154,6 +154,7 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
   }
   out.together = out.limit = *limit;
   if (apart) {
+    // Zeros of a bar leave the axis first (SRV-62).
     out.axial = how.axial >= 0 ? how.axial : kBelow * out.together;
     const auto across = [&](double w) {
       return zeros_of(model, params, redefined(choice, how, w, out.axial), w);
