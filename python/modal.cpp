@@ -65,9 +65,10 @@ FrequencyData data_of(const std::vector<std::string>& responses,
 }
 
 py::tuple read_responses(const std::string& path, const std::map<int, std::string>& frames) {
-  Result<FrequencyData> read = read_frequency_data(path, frames);
+  PositionOfFrame positions;
+  Result<FrequencyData> read = read_frequency_data(path, frames, &positions);
   const py::list notes = to_python(read.diagnostics());
-  return py::make_tuple(to_dict(value_of(std::move(read))), notes);
+  return py::make_tuple(to_dict(value_of(std::move(read))), positions, notes);
 }
 
 py::list to_list(const ModalTest& test) {

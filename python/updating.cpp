@@ -17,12 +17,18 @@ py::dict to_dict(const Model& model, const Updating& found) {
                                      p.unmovable));
   for (const UpdatedMode& m : found.modes)
     modes.append(py::make_tuple(m.pose, m.measured_hz, m.before_hz, m.after_hz, m.mode_before,
-                                m.mode_after, m.mac_before, m.mac_after, m.left_out_hz, m.misfit));
+                                m.mode_after, m.mac_before, m.mac_after, m.left_out_hz, m.misfit,
+                                m.weight, m.damping));
   for (const UpdatedLimit& l : found.limits)
     limits.append(py::make_tuple(l.name, l.low, l.high, l.before, l.after, l.active));
   d["parameters"] = std::move(parameters);
   d["modes"] = std::move(modes);
   d["limits"] = std::move(limits);
+  py::dict differences;
+  for (const UpdatedPose& p : found.poses) differences[py::str(p.name)] = p.frame_difference;
+  d["frame_differences"] = std::move(differences);
+  d["mean_error_before"] = found.mean_error_before();
+  d["mean_error_after"] = found.mean_error_after();
   d["mac_before"] = found.poses.front().mac_before;
   d["mac_after"] = found.poses.front().mac_after;
   d["lambda_"] = found.lambda;

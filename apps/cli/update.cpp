@@ -49,6 +49,14 @@ std::string json_of(const Updating& r) {
         .member("mac_after", m.mac_after)
         .member("left_out", m.left_out_hz)
         .member("misfit", m.misfit)
+        .member("weight", m.weight)
+        .member("damping", m.damping)
+        .end_object();
+  json.end_array().key("poses").begin_array();
+  for (const UpdatedPose& p : r.poses)
+    json.begin_object()
+        .member("name", p.name)
+        .member("frame_difference", p.frame_difference)
         .end_object();
   json.end_array().key("limits").begin_array();
   for (const UpdatedLimit& l : r.limits)
@@ -110,6 +118,7 @@ std::string table_of(const Model& model, const Updating& r) {
                         m.pose, m.measured_hz, m.before_hz, m.after_hz, 100 * m.error_before(),
                         100 * m.error_after(), mac_text(m.mac_before), mac_text(m.mac_after));
     if (std::isfinite(m.left_out_hz)) text += fmt::format("  left out: {:.5g} Hz", m.left_out_hz);
+    if (m.weight == 0) text += "  does not count";
     text += "\n";
   }
   text += fmt::format("  mean |error| {:.3f} % -> {:.3f} %\n\n", 100 * r.mean_error_before(),
@@ -127,9 +136,21 @@ std::string table_of(const Model& model, const Updating& r) {
                         l.after, l.low, l.high, l.active ? "  holds" : "");
   text += fmt::format("\n  lambda {:.3g}, KKT residual {:.1e}, {} iterations\n", r.lambda, r.kkt,
                       r.iterations);
-  if (r.has_damping)
+  for (const UpdatedPose& p : r.poses)
+    if (p.frame_difference > 0)
+      text += fmt::format("  {}: exact and linearised link coordinates differ by {:.1e} at 1 mm\n",
+                          p.name, p.frame_difference);
+  if (r.has_damping) {
     text += fmt::format("  Rayleigh damping: alpha = {:.5g} 1/s, beta = {:.5g} s\n",
                         r.damping.alpha, r.damping.beta);
+    text += fmt::format("  {:<14} {:>12} {:>12} {:>12}\n", "pose", "mode [Hz]", "measured %",
+                        "fitted %");
+    Eigen::Index fitted = 0;
+    for (const UpdatedMode& m : r.modes)
+      if (m.damping > 0)
+        text += fmt::format("  {:<14} {:>12.5g} {:>12.4g} {:>12.4g}\n", m.pose, m.measured_hz,
+                            100 * m.damping, 100 * r.damping.ratios(fitted++));
+  }
   if (r.draws.draws > 0)
     text += fmt::format(
         "  {} simulated tests: every error smaller in {}, every frequency nearer to the truth in "

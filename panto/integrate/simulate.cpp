@@ -77,7 +77,7 @@ Plan make_plan(const Model& model, const SimulationOptions& o, Diagnostics& d) {
               fmt::format("integrator \"{}\" chooses its own steps: dt = {} s is not used, tol is",
                           plan.integrator.name, o.dt));
   if (!(o.reduction_limit >= 0))
-    d.error(970, {},
+    d.error(937, {},
             fmt::format("reduction_limit = {}: from 0, which is never, please", o.reduction_limit));
   plan.at = o.at;
   for (const double t : o.at)

@@ -303,4 +303,9 @@ Diagnostics judge(const ServoAnalysis& analysis, const Path& path) {
   return d;
 }
 
+std::string zero_text(std::complex<double> s) {
+  if (std::abs(s.imag()) <= 1e-6 * std::abs(s)) return fmt::format("{:.4g}", s.real());
+  return fmt::format("{:.4g} ± {:.4g}i", s.real(), std::abs(s.imag()));
+}
+
 }  // namespace panto

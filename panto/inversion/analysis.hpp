@@ -57,4 +57,7 @@ int decoupling_side(ServoSystem& system, const ServoPoint& x, ServoValues& value
 // W1034 marginal internal dynamics.
 Diagnostics judge(const ServoAnalysis& analysis, const Path& path);
 
+// A zero and its conjugate, for messages: "-3.2", "-21.9 ± 376.8i".
+std::string zero_text(std::complex<double> s);
+
 }  // namespace panto

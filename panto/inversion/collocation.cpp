@@ -450,10 +450,19 @@ double HorizonCollocation::norm(const Eigen::VectorXd& step) const {
 Status HorizonCollocation::solve(int iterations, double tolerance, Report& report) {
   report = {};
   Eigen::VectorXd step, next, before;
+  // Far from where it began steps are small beside the positions, and mean nothing.
+  constexpr double kFar = 100;
+  double far = 1;
+  for (int i = 0; i < static_cast<int>(mesh_.size()); ++i)
+    far = std::max(far, kFar * x_.segment(node(i), nv_).cwiseAbs().maxCoeff());
   while (report.iterations < iterations) {
     ++report.iterations;
     if (!points(true)) return Status::kNotConverged;
     scale_unknowns();
+    if (!(scale_.head(nv_).maxCoeff() <= far)) {
+      report.step = std::numeric_limits<double>::infinity();
+      return Status::kNotConverged;
+    }
     report.regular = assemble();
     if (!report.regular) return Status::kSingular;
     right_hand_sides();

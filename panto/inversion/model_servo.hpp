@@ -43,6 +43,7 @@ class ModelServo : public ServoSystem {
   static Result<std::unique_ptr<ModelServo>> create(const Model& model, const Params& params,
                                                     const ServoChoice& choice);
   void evaluate(const ServoPoint& x, bool with_tangent, ServoValues& out) noexcept override;
+  [[nodiscard]] bool linear_in_forces() const override { return true; }
   void guess(MutableView y) const override;
 
   // The model with the outputs of the rows in place of its own.

@@ -49,11 +49,6 @@ Result<WeightedZeros> zeros_of(const Model& model, const Params& params, const S
   return out;
 }
 
-std::string text_of(Complex s) {
-  if (std::abs(s.imag()) <= 1e-6 * std::abs(s)) return fmt::format("{:.4g}", s.real());
-  return fmt::format("{:.4g} ± {:.4g}i", s.real(), std::abs(s.imag()));
-}
-
 std::string method_of(const InverseOptions& o) {
   return o.scheme == InverseScheme::kRadau5 ? "radau5" : fmt::format("bdf{}", o.order);
 }
@@ -149,11 +144,12 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
     d.error(1087, how.loc,
             fmt::format("redefine: a zero at {} 1/s with the rigid outputs alone: no mixture is "
                         "minimum phase",
-                        rigid.ok() ? text_of(rigid->zeros.front()) : ""));
+                        rigid.ok() ? zero_text(rigid->zeros.front()) : ""));
     return d;
   }
   out.together = out.limit = *limit;
   if (apart) {
+    // Zeros of a bar leave the axis first (SRV-62).
     out.axial = how.axial >= 0 ? how.axial : kBelow * out.together;
     const auto across = [&](double w) {
       return zeros_of(model, params, redefined(choice, how, w, out.axial), w);
@@ -208,12 +204,12 @@ Diagnostics judge_steps(const std::vector<Complex>& zeros, const InverseOptions&
     const double growth = growth_per_step(options, s);
     if (steps * std::log(std::max(growth, 1e-300)) > kGrows) {
       if (growing.size() < 60)
-        growing += (growing.empty() ? "" : ", ") + text_of(s);
+        growing += (growing.empty() ? "" : ", ") + zero_text(s);
       else
         ++more;
       most = std::max(most, growth);
     } else if (direction(s, fastest) > marginal) {
-      if (damped.size() < 60) damped += (damped.empty() ? "" : ", ") + text_of(s);
+      if (damped.size() < 60) damped += (damped.empty() ? "" : ", ") + zero_text(s);
       least = std::max(least, growth);
     }
   }

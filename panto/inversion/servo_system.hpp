@@ -61,6 +61,8 @@ class ServoSystem {
 
   // r, g0 … g2 and, with_tangent, all derivatives. `out` has been resized by the caller; nothing is allocated after the first call.
   virtual void evaluate(const ServoPoint& x, bool with_tangent, ServoValues& out) noexcept = 0;
+  // Whether λ and u enter r linearly, and no row: then they are found by one solution once the motion stands still.
+  [[nodiscard]] virtual bool linear_in_forces() const { return false; }
   // Somewhere to start the search for an equilibrium.
   virtual void guess(MutableView y) const = 0;
 

@@ -201,9 +201,9 @@ Diagnostics resolves(const InternalModes& modes, double dt) {
   for (const auto* zeros : {&modes.growing, &modes.decaying}) {
     if (zeros->empty() || !(dt * std::abs(zeros->front()) > 1)) continue;
     d.error(1078, {},
-            fmt::format("steps of {:.3g} s cannot follow internal motion of {:+.4g} 1/s: they must "
-                        "be shorter than {:.2g} s",
-                        dt, zeros->front().real(), 1 / std::abs(zeros->front())));
+            fmt::format("steps of {:.3g} s cannot follow internal motion of {} 1/s: they must be "
+                        "shorter than {:.2g} s",
+                        dt, zero_text(zeros->front()), 1 / std::abs(zeros->front())));
     break;
   }
   return d;
@@ -254,6 +254,16 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                   "path; hold the free motion by a spring, or choose another output");
       return notes;
     }
+  if (at_end.growing.size() != out.modes.growing.size() ||
+      at_end.idle.cols() != out.modes.idle.cols()) {
+    notes.error(
+        1071, {},
+        fmt::format("{} growing internal modes at the beginning of the path, {} at its end: "
+                    "a zero crosses the imaginary axis on the way, and the ends ask for "
+                    "more or less than a motion can obey; another path, or another output",
+                    out.modes.growing.size(), at_end.growing.size()));
+    return notes;
+  }
   if (!out.modes.neutral.empty())
     notes.warning(1076, {},
                   fmt::format("{} zeros on the imaginary axis, the slowest at {:.4g} rad/s: these "

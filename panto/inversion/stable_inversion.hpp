@@ -26,7 +26,7 @@ struct StableOptions {
       after =
           -1;  // horizon before and after the path [s]; -1: until internal motion has decayed to `leakage`
   double leakage = 1e-6;
-  double dt = 0;            // > 0: a mesh of this spacing, not refined
+  double dt = 0;            // > 0: a mesh of this spacing or, where the path had to be slowed down first, finer; not refined
   double tolerance = 1e-6;  // of positions, speeds and inputs, relative to their largest values
   int most_intervals = 20000;
   int iterations = 25;
@@ -62,8 +62,8 @@ struct StableInversion : StableReport {
   std::vector<std::vector<double>> y, v, w, lambda, u;  // by row
 };
 
-// Errors: E1021 (no rest at the beginning or end), E1032 (no inverse), E1071 (a zero at the origin: internal motion drifts), E1072 (options that cannot be: clamps,
-// horizon), E1078 (a mesh that is too coarse), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped), E1090
+// Errors: E1021 (no rest at the beginning or end), E1032 (no inverse), E1071 (no bounded motion: a zero at the origin, or one that crosses the axis on the way),
+// E1072 (options that cannot be: clamps, horizon), E1078 (a mesh that is too coarse), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped), E1090
 // (indirect, where inputs do not act on accelerations at once).
 // Warnings: W1076 (zeros on the imaginary axis: oscillations that do not decay), W1077 (a horizon that is too short, and the one that would do), W1033.
 // E1078 where steps of dt are too long to follow the slowest growing and decaying internal motion.

@@ -408,10 +408,10 @@ bool StageSolver::jacobian() noexcept {
 }
 
 // The last step moved positions so little that the next one, its square, is below round-off (that of a unit length or angle, where coordinates are small displacements).
-// Everything else enters linearly and has been solved for: rows are then as small as they get, which in stiff beams is far above what their terms in the unknowns
+// Forces that enter linearly have been solved for: rows are then as small as they get, which in stiff beams is far above what their terms in the unknowns
 // suggest (stress is a small difference of squares).
 bool StageSolver::stands_still() const noexcept {
-  if (!dummy_w_.empty()) return false;
+  if (!dummy_w_.empty() || !system_.linear_in_forces()) return false;
   double step = 0, size = 0;
   for (int j = 0; j < stages(); ++j)
     for (Eigen::Index i = 0; i < static_cast<Eigen::Index>(kept_.size()); ++i) {

@@ -172,7 +172,8 @@ Diagnostics write_frequency_data(const FrequencyData& data, const std::string& p
   return uff::write(*file, path, uff::Format::kLittleEndian);
 }
 
-Result<FrequencyData> read_frequency_data(const std::string& path, const FrameOfNode& frames) {
+Result<FrequencyData> read_frequency_data(const std::string& path, const FrameOfNode& frames,
+                                          PositionOfFrame* positions) {
   Result<std::string> bytes = read_bytes(path);
   if (!bytes) return bytes.diagnostics();
   if (hdf5::has_signature(*bytes)) return data_of(hdf5::read_table(*bytes, path), path);
@@ -183,6 +184,7 @@ Result<FrequencyData> read_frequency_data(const std::string& path, const FrameOf
   Diagnostics notes = file.diagnostics();
   notes.append(data.diagnostics());
   if (!data) return notes;
+  if (positions != nullptr) *positions = positions_of(*file, frames);
   return {std::move(*data), notes};
 }
 

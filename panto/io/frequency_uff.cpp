@@ -244,6 +244,13 @@ Result<FrequencyData> frequency_data(const uff::File& file, const FrameOfNode& f
   return {std::move(data), d};
 }
 
+PositionOfFrame positions_of(const uff::File& file, const FrameOfNode& frames) {
+  const NodeNames names(file, frames);
+  PositionOfFrame positions;
+  for (const uff::Node& node : file.nodes) positions.emplace(names(node.label), node.position);
+  return positions;
+}
+
 Result<uff::File> uff_of(const FrequencyData& data, const PositionOfFrame& positions) {
   Diagnostics d;
   uff::File file;

@@ -228,8 +228,7 @@ void Compiler::sensor(const Item& item) {
   bool good = false;
   if (type == "encoder") {
     good = channel_output(at, "joint", out);
-  } else if (type == "angle" || type == "direction" || type == "position" ||
-             type == "distance") {
+  } else if (type == "angle" || type == "direction" || type == "position" || type == "distance") {
     good = channel_output(at, type, out);
   } else if (type == "force") {
     good = force_output(at, out);

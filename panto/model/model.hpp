@@ -166,8 +166,8 @@ enum class ChannelKind : std::uint8_t {
   kGap,    // origin of a minus origin of b along a world axis
   kDistance,  // between the origins of frames a and b
   kAngle,  // planar: orientation of a minus that of b. Spatial: angle of a's x axis about b's z axis, from b's x axis
-  kDirection,  // of a's origin as seen from b's: angle about b's z axis, from b's x axis
-  kAxisDot,    // spatial: axis `axis` of a times axis `axis_b` of b
+  kDirection,    // of a's origin as seen from b's: angle about b's z axis, from b's x axis
+  kAxisDot,      // spatial: axis `axis` of a times axis `axis_b` of b
   kSum,          // sum of coefficient * coordinate (terms)
   kPointRate,    // rate only: velocity of a's origin along axis of b (force on a alone)
   kAngularRate,  // rate only: angular velocity of a along axis of b (torque on a alone); planar: the angular velocity

@@ -138,8 +138,9 @@ UpdatePose read_pose(const Node& node, size_t number, bool simulated, Diagnostic
     return pose;
   }
   const auto fits = [&](const char* key, size_t count) {
-    if (count == 0 || count == hz.size() || (count == 1 && std::string_view(key) != "damping"))
-      return true;
+    const std::string_view name(key);
+    const bool per_mode = name == "damping" || name == "shapes";  // one value cannot serve all
+    if (count == 0 || count == hz.size() || (count == 1 && !per_mode)) return true;
     r.error(113, r.find(key)->loc,
             fmt::format("{}: {} values for {} frequencies", key, count, hz.size()));
     return false;
@@ -148,9 +149,7 @@ UpdatePose read_pose(const Node& node, size_t number, bool simulated, Diagnostic
       !fits("shape_sigma", shape_sigma.size()))
     return pose;
   const Node::Array* shapes = r.list("shapes", "lists of readings");
-  if (shapes != nullptr && !fits("shapes", shapes->size() == 1 ? 2 : shapes->size()) &&
-      hz.size() != 1)
-    return pose;
+  if (shapes != nullptr && !fits("shapes", shapes->size())) return pose;
   const auto points = static_cast<Eigen::Index>(pose.test.points.size());
   for (size_t i = 0; i < hz.size(); ++i) {
     MeasuredMode m;

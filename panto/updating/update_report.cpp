@@ -187,14 +187,23 @@ void Updater::warn(const Outcome& found) {
   size_t listed = 0;
   for (size_t k = 0; k < readings_.size(); ++k) {
     const UpdatePose& pose = study_.poses[k];
+    // By measured frequency, in whatever order a study lists them.
+    std::vector<UpdatedMode> ascending(
+        out_.modes.begin() + static_cast<std::ptrdiff_t>(listed),
+        out_.modes.begin() + static_cast<std::ptrdiff_t>(listed + readings_[k].omega.size()));
+    std::stable_sort(
+        ascending.begin(), ascending.end(),
+        [](const UpdatedMode& a, const UpdatedMode& b) { return a.measured_hz < b.measured_hz; });
     int last = 0, without = 0;
     std::string crossing;
-    for (size_t i = 0; i < readings_[k].omega.size(); ++i, ++listed) {
-      const UpdatedMode& m = out_.modes[listed];
+    for (const UpdatedMode& m : ascending) {
       if (m.mode_before < last)
         crossing += fmt::format("{}{:.4g} Hz with the model's {:.4g} Hz",
                                 crossing.empty() ? "" : ", ", m.measured_hz, m.before_hz);
       last = std::max(last, m.mode_before);
+    }
+    for (size_t i = 0; i < readings_[k].omega.size(); ++i, ++listed) {
+      const UpdatedMode& m = out_.modes[listed];
       if (readings_[k].shapes[i].size() == 0) {
         ++without;
       } else if (m.mac_before < kUnlike) {

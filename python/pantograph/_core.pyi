@@ -243,7 +243,9 @@ class ImpactOptions:
         threads: int,
     ) -> None: ...
 
-def read_responses(path: str, frames: dict[int, str]) -> tuple[dict[str, Any], list[Diagnostic]]: ...
+def read_responses(
+    path: str, frames: dict[int, str]
+) -> tuple[dict[str, Any], dict[str, np.ndarray], list[Diagnostic]]: ...
 def ema(
     data: FrequencyData,
     band: tuple[float, float] | None,

@@ -149,9 +149,9 @@ def read_responses(
 
     frames: names of the nodes of a universal file
     """
-    found, notes = _core.read_responses(os.fspath(path), dict(frames or {}))
+    found, positions, notes = _core.read_responses(os.fspath(path), dict(frames or {}))
     warn(notes, stacklevel=2)
-    return FrequencyResponses._from(found, {})
+    return FrequencyResponses._from(found, positions)
 
 
 def ema(

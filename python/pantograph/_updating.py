@@ -45,6 +45,8 @@ class UpdatedMode:
     mac_after: float
     left_out: float  #: [Hz], predicted without this mode; NaN unless cross-validated
     misfit: float  #: of the expanded shape, relative
+    weight: float  #: 0: the mode does not count
+    damping: float  #: measured ratio, 0 where none was given
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,9 @@ class Updating(Paged):
     limits: list[UpdatedLimit]
     mac_before: np.ndarray  #: measured x model modes, first pose
     mac_after: np.ndarray
+    mean_error_before: float  #: of the sizes of the relative frequency errors of modes that count [1]
+    mean_error_after: float
+    frame_differences: dict[str, float]  #: of exact and linearised link coordinates at 1 mm, per pose (UPD-3)
     lambda_: float  #: penalty on change (UPD-6)
     kkt: float  #: residual of the conditions of the optimum
     objective: float  #: of UPD-6
@@ -102,16 +107,6 @@ class Updating(Paged):
     def __getitem__(self, name: str) -> float:
         """Updated value of a parameter [SI]."""
         return self.parameters[name].value
-
-    @property
-    def mean_error_before(self) -> float:
-        """Mean of the relative frequency errors' sizes [1]."""
-        return float(np.mean([abs(m.before / m.measured - 1) for m in self.modes]))
-
-    @property
-    def mean_error_after(self) -> float:
-        """The same of the updated model [1]."""
-        return float(np.mean([abs(m.after / m.measured - 1) for m in self.modes]))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the model file with the updated values; its comments and units stay."""

@@ -42,6 +42,11 @@ def test_files_hold_the_responses(tmp_path):
         assert back.responses == test.data.responses and back.motion == "acceleration"
         assert np.array_equal(back["link.end:y", "link.n4:y"], test.data["link.end:y", "link.n4:y"])
         assert back.window_decay == pytest.approx(-np.log(0.9) / 12)
+    back = pg.read_responses(tmp_path / "frf.uff")  # the only format with positions
+    back.save(tmp_path / "again.uff")
+    for again in (back, pg.read_responses(tmp_path / "again.uff")):
+        assert set(again.positions) == {"link.n4", "link.end"}
+        assert again.positions["link.end"] == pytest.approx(test.data.positions["link.end"], abs=1e-5)  # six digits
 
 
 def test_mistakes_are_told():

@@ -56,6 +56,29 @@ def test_a_dictionary_a_model_and_both_methods():
         quiet(STUDY, method="guess")
 
 
+def test_modes_without_weight_do_not_count_in_the_mean_error():
+    made = quiet({**STUDY, "pose": [{"modes": [1, 2, 3], "weights": [1, 0, 1]}]})
+    assert [m.weight for m in made.modes] == [1, 0, 1]
+    counted = [abs(m.before / m.measured - 1) for m in made.modes if m.weight > 0]
+    assert made.mean_error_before == pytest.approx(sum(counted) / 2)
+
+
+def test_one_measured_mode_at_one_point_is_a_test():
+    lone = {"points": [["link3", "y"]], "frequencies": [1.0], "shapes": [[1.0]], "damping": [0.01]}
+    study = {**STUDY, "pose": [lone]}
+    del study["simulate"]
+    found = quiet(study)
+    assert len(found.modes) == 1 and found.modes[0].damping == 0.01
+    with pytest.raises(pg.ModelError, match="1 values for 2 frequencies"):
+        quiet({**study, "pose": [{**lone, "frequencies": [1.0, 2.0], "damping": [0.01, 0.01]}]})
+
+
+def test_exact_and_linearised_link_coordinates_are_compared():
+    differences = quiet(BELOTTI / "twin.toml").frame_differences
+    assert list(differences) == ["measured"]
+    assert 0 < differences["measured"] < 0.1  # first order in 1 mm over links of a metre, times the rotation of the shortest
+
+
 def test_mistakes_are_told():
     with pytest.raises(pg.ModelError, match="link9"):
         quiet({**STUDY, "simulate": {"points": [["link9", "y"]]}})

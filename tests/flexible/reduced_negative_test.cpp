@@ -63,7 +63,7 @@ TEST(BadReduction, RefusesANegativeLimitOfARun) {
   options.reduction_limit = -1;
   const auto run = simulate(*model, nominal(*model), options);
   ASSERT_FALSE(run.ok());
-  EXPECT_NE(run.diagnostics().text().find("error[E0970]"), std::string::npos);
+  EXPECT_NE(run.diagnostics().text().find("error[E0937]"), std::string::npos);
 }
 
 }  // namespace

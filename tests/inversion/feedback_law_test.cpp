@@ -218,7 +218,7 @@ TEST(FeedbackLaw, AFeedforwardFromAFileIsTheInversionThatWroteIt) {
 
 TEST(FeedbackLaw, ModelsThatDoNotFitTheLoopAreRefused) {
   refuses(kDisks + kLqr + "loop = { plant = \"pendulum\" }\n", "E1100", "no actuator \"u\"");
-  refuses(kDisks + kLqr + "loop = { plant = \"no_such_model\" }\n", "E0621", "no_such_model");
+  refuses(kDisks + kLqr + "loop = { plant = \"no_such_model\" }\n", "E0201", "no_such_model");
   refuses(kDisks + kLqr + kObserver + ", model = \"mass_on_car\" }\n", "E1100",
           "no coordinate \"phi1\"");
   refuses(kDisks + kLqr + kObserver + "}\nloop = { plant = \"mass_on_car\" }\n", "E1100",

@@ -348,6 +348,10 @@ TEST(Update, WarnsWherePairsCross) {
   ASSERT_TRUE(found) << found.diagnostics().text();
   EXPECT_EQ(warning_count(found.diagnostics(), 976), 1);
   EXPECT_EQ(warning_count(found.diagnostics(), 983), 1);
+  std::swap(pose.test.modes[0], pose.test.modes[1]);  // in whatever order a study lists them
+  const auto turned = updated(study);
+  ASSERT_TRUE(turned) << turned.diagnostics().text();
+  EXPECT_EQ(warning_count(turned.diagnostics(), 976), 1);
 }
 
 // Table 5 of Belotti et al.; the printed 0.57 and 8.8e-5 are no least squares of the printed ratios.

@@ -86,10 +86,13 @@ TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
   refused(arm + "--clamp-begin gamma", 2, "E1072", "gamma");
   refused(arm + "--clamp-begin beta,alpha", 2, "E1072", "leave them out");
   refused(arm + "--set k=0", 2, "E1071", "a zero at the origin");
+  refused(
+      "slider_crank_flexible --output mid_y --by T --set E=3e9 --to 0.15 --in 0.5s --method stable",
+      2, "E1071", "crosses the imaginary axis");
   refused(arm + "--step 0.2s", 2, "E1078", "must be shorter than");
   refused(arm + "--tolerance 1e-15", 3, "E1074", "allow more intervals or a larger tolerance");
   refused(arm + "--before 20ms", 0, "W1077", "would do");
-  refused("mass_on_car --to 4 --in 8s --method stable --no-verify", 0, "W1076",
+  refused("mass_on_car --to 4 --in 8s --method stable --tolerance 0.05 --no-verify", 0, "W1076",
           "on the imaginary axis");
 }
 

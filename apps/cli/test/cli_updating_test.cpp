@@ -48,6 +48,9 @@ TEST_F(UpdateVerb, WritesAModelThatDiffersInNumbersOnly) {
   EXPECT_NEAR(j["parameters"]["E"]["value"].get<double>(), 66e9, 0.01 * 66e9);
   EXPECT_LT(j["mean_error_after"].get<double>(), 0.2 * j["mean_error_before"].get<double>());
   EXPECT_LT(j["kkt"].get<double>(), 1e-9);
+  ASSERT_EQ(j["poses"].size(), 1U);
+  EXPECT_GE(j["poses"][0]["frame_difference"].get<double>(), 0);
+  for (const json& mode : j["modes"]) EXPECT_EQ(mode["weight"].get<double>(), 1);
   const std::string text = text_of(path("new.toml"));
   EXPECT_NE(text.find("# A rod that is clamped."), std::string::npos);
   EXPECT_NE(text.find("# as bought"), std::string::npos);

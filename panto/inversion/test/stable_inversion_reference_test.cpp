@@ -147,11 +147,12 @@ TEST(StableInversionReference, RefinesTheMeshToTheTolerance) {
     options.tolerance = tolerance;
     const auto found = invert_stably(arm, path, options);
     ASSERT_TRUE(found.ok()) << found.diagnostics().text();
-    EXPECT_GT(found->intervals, intervals);
+    EXPECT_GE(found->intervals, intervals);
     intervals = found->intervals;
     EXPECT_LE(found->error, tolerance);
     EXPECT_LT(largest_difference(*found, *exact), tolerance * largest);
   }
+  EXPECT_GT(exact->intervals, 2 * intervals);
 }
 
 // Started at rest where the path begins, the same equations run away.

@@ -285,9 +285,8 @@ TEST_P(ConstrainedTree, ObeysTheLaws) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, ConstrainedTree,
-                         testing::Values(kCoordinate, kPoint, kGap, kDistance, kAngle,
-                                         kDirection, kAxisDot,
-                                         kSum, kPointRate, kAngularRate));
+                         testing::Values(kCoordinate, kPoint, kGap, kDistance, kAngle, kDirection,
+                                         kAxisDot, kSum, kPointRate, kAngularRate));
 
 TEST(Planar, MasslessCouplerThatTheLoopCarriesObeysTheLaws) {
   test::FourBar b;
