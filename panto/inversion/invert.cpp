@@ -98,6 +98,15 @@ void check_limits(const InvertOptions& options, const Inversion& found, Diagnost
   }
 }
 
+// What of the choices may be at fault where a step fails.
+const char* hard_to_integrate(const InverseOptions& chosen, const ServoAnalysis& analysis) {
+  if (chosen.formulation == Formulation::kOriginal && analysis.index > 3)
+    return ", or the index is too high for the original equations: form \"projection\" lowers it";
+  if (chosen.newton.jacobian == JacobianKind::kBroyden)
+    return ", or Broyden's matrix is worn: more iterations or an earlier restart";
+  return "";
+}
+
 // Step by step from t = 0.
 Diagnostics march(ModelServo& servo, const Path& path, const InvertOptions& options,
                   Inversion& found) {
@@ -156,8 +165,9 @@ Diagnostics march(ModelServo& servo, const Path& path, const InvertOptions& opti
     if (fatal(status)) {
       notes.error(1024, {},
                   fmt::format("t = {:.6g} s: {}; the inputs do not move the outputs there, or the "
-                              "path leaves the reach of the mechanism{}{}",
+                              "path leaves the reach of the mechanism{}{}{}",
                               m.t() + options.inverse.dt, to_string(status),
+                              hard_to_integrate(options.inverse, found.analysis),
                               options.expected.empty() ? "" : "; ", options.expected));
       return notes;
     }
@@ -321,7 +331,10 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
   if (!run.ok() || !run->complete || run->t.size() != found.t.size()) {
     notes.warning(1044, {},
                   fmt::format("not verified: the simulation of the plant with these inputs {}",
-                              run.ok() ? "was given up" : "failed"));
+                              !run.ok() ? "failed: " + run.diagnostics().items().front().message
+                              : run->t.empty() ? "was given up"
+                                               : fmt::format("was given up after t = {:.4g} s",
+                                                             found.t.front() + run->t.back())));
     return {std::move(found), std::move(notes)};
   }
   for (size_t i = 0; i < found.outputs.size(); ++i) {

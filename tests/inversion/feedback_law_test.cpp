@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "panto/base/numerical_failure.hpp"
 #include "panto/inversion/test/cases.hpp"
 #include "panto/io/feedback_report.hpp"
 #include "panto/io/load.hpp"
@@ -255,8 +256,10 @@ TEST(FeedbackLaw, WhatCannotBeIsNamed) {
       "E1051", "not stabilisable, no input moves the mode at");
   refuses(kDisks + kLqr + "limits = { u = [-0.01, 0.01] }", "W1061",
           "feedback \"lqr\", plant \"nominal\": actuator \"u\" reaches its limit at t = 0");
-  // Gains of the wrong sign: the plant runs away.
-  refuses(kDisks + "feedback = [{ law = \"pid\", p = -1e6, d = -1e6 }]", "E1059", "fails at t = ");
+  // Gains of the wrong sign: the plant runs away, and only the calculation tells.
+  const std::string wrong = kDisks + "feedback = [{ law = \"pid\", p = -1e6, d = -1e6 }]";
+  refuses(wrong, "E1059", "fails at t = ");
+  EXPECT_TRUE(numerical_failure(tried(wrong).diagnostics()));
 }
 
 TEST(FeedbackLaw, CyclesAllocateNothing) {

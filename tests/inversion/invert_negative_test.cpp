@@ -216,6 +216,19 @@ TEST(InvertNegative, APlantThatIsNotSimulatedIsTold) {
   ASSERT_TRUE(run.ok()) << run.diagnostics().text();
   EXPECT_TRUE(run->tracking_max.empty());
   EXPECT_TRUE(warns(run.diagnostics(), 1044, "not verified"));
+  EXPECT_TRUE(warns(run.diagnostics(), 1044, "failed: ")) << run.diagnostics().text();
+}
+
+// BDF4 with the index 5 of the cable robot: neither its path nor its inputs are at fault.
+TEST(InvertNegative, AnIndexThatIsTooHighIsToldWhereAStepFails) {
+  const Model m = model_of("cable_robot_reduced");
+  InvertOptions o;
+  o.verify = false;
+  o.inverse.formulation = Formulation::kOriginal;
+  const ServoChoice choice{{"x_P", "z_P"}, {}, {"u_T", "u_L"}, {}};
+  const auto run = invert(m, nominal(m), choice, *Path::line({15, -4}, {11, -7}, 0, 10, 4), o);
+  ASSERT_FALSE(run.ok());
+  EXPECT_TRUE(warns(run.diagnostics(), 1024, "form \"projection\" lowers it"));
 }
 
 TEST(InvertNegative, PathsThatCannotBe) {
