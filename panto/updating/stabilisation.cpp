@@ -145,6 +145,7 @@ std::vector<StablePole> clusters_of(const std::vector<Candidate>& poles, const E
     nearest->im.push_back(p.s.imag());
   }
   std::vector<StablePole> out;
+  out.reserve(clusters.size());
   for (const Cluster& c : clusters)
     out.push_back({{median(c.re), median(c.im)},
                    poles[c.first].participation,
