@@ -26,7 +26,7 @@ struct StableOptions {
       after =
           -1;  // horizon before and after the path [s]; -1: until internal motion has decayed to `leakage`
   double leakage = 1e-6;
-  double dt = 0;            // > 0: a mesh of this spacing or, where the path had to be slowed down first, finer; not refined
+  double dt = 0;            // > 0: a mesh of this spacing, finer after slowing down; not refined
   double tolerance = 1e-6;  // of positions, speeds and inputs, relative to their largest values
   int most_intervals = 20000;
   int iterations = 25;
