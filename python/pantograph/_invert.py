@@ -49,7 +49,7 @@ class InverseCycle:
 
 @dataclass(frozen=True, eq=False)
 class StableInverse:
-    """How ``method="stable"`` found the bounded motion."""
+    """How ``method="stable"`` found the bounded motion; times [s]."""
 
     ends: str  #: "eigenspaces" or "clamped"
     growing: np.ndarray  #: zeros of the internal motion at the beginning [1/s]
@@ -177,7 +177,7 @@ class TrueOutput:
 
 @dataclass(frozen=True, eq=False)
 class RedefinedOutput:
-    """Outputs rigid + weight (output - rigid), whose inverse is minimum phase."""
+    """Outputs rigid + weight (output - rigid), whose inverse is minimum phase; weights [1], zeros [1/s]."""
 
     outputs: list[str]  #: what is followed
     weight: float
