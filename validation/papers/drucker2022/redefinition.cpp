@@ -126,12 +126,13 @@ Result<std::vector<Row>> table6() {
       const Result<AnalysedRest> rest = analyse_at_rest(**servo);
       if (!rest.ok()) return rest.diagnostics();
       const ServoAnalysis& a = rest->analysis;
+      const size_t half = a.poles.size() / 2;
       const std::string label = fmt::format("N = {}, case {}", elements, c.name);
       rows.push_back({label + ": relative degree", static_cast<double>(c.degree),
                       static_cast<double>(a.relative_degree.front()), "", kExact, ""});
       rows.push_back(
           {label + ": degrees of freedom", static_cast<double>(6 * (elements + 1) - c.held),
-           static_cast<double>(a.poles.size() / 2), "", kExact,
+           static_cast<double>(half), "", kExact,
            c.torque ? "" : "half the poles: the driven angle is a state without a speed"});
       rows.push_back({label + ": non-minimum phase", 1,
                       a.type == InverseClass::kNonMinimumPhase ? 1. : 0., "", kExact, ""});

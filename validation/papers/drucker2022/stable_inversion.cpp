@@ -157,6 +157,7 @@ Result<std::vector<Row>> fig6_9() {
   std::vector<Row> rows;
   const std::array<std::pair<const char*, int>, 3> kinds{
       {{"forward", 1}, {"backward", -1}, {"central", 0}}};
+  rows.reserve(kinds.size());
   for (const auto& [name, kind] : kinds)
     rows.push_back({fmt::format("{} differences: order", name), kind == 0 ? 2.0 : 1.0,
                     std::log10(error(kind, 1e-3) / error(kind, 1e-4)), "", 0.3, ""});
