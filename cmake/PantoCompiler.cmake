@@ -27,7 +27,10 @@ find_program(PANTO_CCACHE ccache)
 if(PANTO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths below the source tree count relative to it: checkouts of one user share what they have compiled.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}
-                                  CCACHE_NOHASHDIR=1 ${PANTO_CCACHE})
+                                  CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${PANTO_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-fpch-preprocess)  # so that ccache knows which precompiled headers were read
+  endif()
 endif()
 find_program(PANTO_LLD NAMES ld.lld)
 if(PANTO_LLD)

@@ -44,8 +44,8 @@ function(panto_test group source)
   add_executable(${target} "${source}")
   target_link_libraries(${target} PRIVATE ${arg_LIBS} GTest::gtest_main)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
-  # What is tested is optimised; the tests themselves are to compile quickly.
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  target_compile_options(${target} PRIVATE ${panto_test_options})
+  target_precompile_headers(${target} REUSE_FROM panto_precompiled_tests)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                              "${PROJECT_BINARY_DIR}/test-bin")
   gtest_discover_tests(
@@ -87,8 +87,10 @@ function(panto_module name)
     ${target} ${scope} "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
     "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_compile_features(${target} ${scope} cxx_std_20)
-  # Eigen's alignment is part of the binary interface and would otherwise follow each user's -march.
-  target_compile_definitions(${target} ${scope} EIGEN_MAX_ALIGN_BYTES=32)
+  target_compile_definitions(${target} ${scope} ${panto_abi_definitions})
+  if(arg_SOURCES)
+    target_precompile_headers(${target} REUSE_FROM panto_precompiled)
+  endif()
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
 
   target_link_libraries(panto_pantograph INTERFACE ${target})

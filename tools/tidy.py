@@ -22,8 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 COMMANDS = ROOT / "build" / "lint"
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "pantograph" / "lint"
 INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
-# The compile commands are GCC's; clang knows no such option at all as these.
-GCC_ONLY = ["-fno-tree-loop-distribute-patterns"]
+# The compile commands are GCC's; clang knows no such option at all as these, and reads each source without precompiled headers.
+GCC_ONLY = re.compile(r" (-fno-tree-loop-distribute-patterns|-fpch-preprocess|-Winvalid-pch|-include \S+/cmake_pch\.hxx)(?= )")
 EXTRA = [
     "--extra-arg=-Wno-unknown-warning-option",
     "--extra-arg=-Wno-unused-command-line-argument",
@@ -78,8 +78,7 @@ def main(arguments):
     commands = build / "compile_commands.json"  # absent while there is nothing to compile
     entries = json.loads(commands.read_text()) if commands.exists() else []
     for entry in entries:
-        for option in GCC_ONLY:
-            entry["command"] = entry["command"].replace(f" {option}", "")
+        entry["command"] = GCC_ONLY.sub("", entry["command"])
     build = COMMANDS
     build.mkdir(parents=True, exist_ok=True)
     (build / "compile_commands.json").write_text(json.dumps(entries))
