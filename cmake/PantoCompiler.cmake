@@ -30,6 +30,8 @@ if(PANTO_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
                                   CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${PANTO_CCACHE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-fpch-preprocess)  # so that ccache knows which precompiled headers were read
+  else()
+    add_compile_options("SHELL:-Xclang -fno-pch-timestamp")  # so that ccache keeps precompiled headers
   endif()
 endif()
 find_program(PANTO_LLD NAMES ld.lld)

@@ -45,7 +45,7 @@ function(panto_test group source)
   target_link_libraries(${target} PRIVATE ${arg_LIBS} GTest::gtest_main)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
   target_compile_options(${target} PRIVATE ${panto_test_options})
-  target_precompile_headers(${target} REUSE_FROM panto_precompiled_tests)
+  panto_precompile(${target} panto_precompiled_tests)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                              "${PROJECT_BINARY_DIR}/test-bin")
   gtest_discover_tests(
@@ -89,7 +89,7 @@ function(panto_module name)
   target_compile_features(${target} ${scope} cxx_std_20)
   target_compile_definitions(${target} ${scope} ${panto_abi_definitions})
   if(arg_SOURCES)
-    target_precompile_headers(${target} REUSE_FROM panto_precompiled)
+    panto_precompile(${target} panto_precompiled)
   endif()
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
 

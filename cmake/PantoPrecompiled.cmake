@@ -23,3 +23,9 @@ foreach(target IN ITEMS panto_precompiled panto_precompiled_tests)
     target_compile_definitions(${target} PRIVATE ${panto_abi_definitions})
   endif()
 endforeach()
+
+# panto_precompile(<target> <from>): the headers of panto_precompiled or panto_precompiled_tests.
+function(panto_precompile target from)
+  target_precompile_headers(${target} REUSE_FROM ${from})
+  target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:Eigen3::Eigen,INTERFACE_INCLUDE_DIRECTORIES>)
+endfunction()
