@@ -198,14 +198,13 @@ FloatingLinks::FloatingLinks(const Model& model)
   links_.resize(p.links.size());
   body_.assign(3 * (model.bodies.size() + 1), Four{});
   on_.assign(at(p.ldk), Four{});
-  amplitude_.assign(at(p.modes), Four{});
   pull_.assign(at(p.angles), Four{});
   eta_ = room(lanes::padded(p.modes));
   bias_ = room(p.ldb);
-  across_ = room(p.ldb * kJoints);
-  system_ = room(p.ldb * p.nb + 2 * lanes::kWidth);
+  directions_.assign(at(model.joint_nv()), Four{});
+  system_ = room(p.ldb * (kJoints + p.nb));
   solution_ = room(p.ldb);
-  pivots_ = room(3 * p.nb);
+  pivots_ = inverse_ = room(kJoints + p.nb);
 }
 
 void FloatingLinks::place(const Kin& kin, const Const& c, const double* basis, int stride,
@@ -295,7 +294,11 @@ void FloatingLinks::place(const Kin& kin, const Const& c, const double* basis, i
     });
   }
   dependence(c);
-  bodies(kin, basis, stride);
+  for (int i = 0; i < stride; ++i) {
+    Four& lanes_of = directions_[at(i)];
+    for (int z = 0; z < nz; ++z) lanes_of[z] = basis[z * stride + i];
+  }
+  bodies(kin);
   along_joints(kin);
 }
 
@@ -304,7 +307,7 @@ void FloatingLinks::slaves() noexcept {
   const FloatingPlan& plan = *plan_;
   double* factor = factor_.data();
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
-    const int size = cluster.size, place = plan.ldm + cluster.first;
+    const int size = cluster.size, place = plan.ldb + cluster.first;
     const double* row = z_.data() + plan.still + cluster.first * plan.ldk;
     double* x = &x_[at(place)];
     for (int i = 0; i < size; ++i, row += plan.ldk) {
@@ -335,7 +338,7 @@ void FloatingLinks::dependence(const Const& c) noexcept {
     const Link& link = links_[k];
     for (const FloatingPlan::Foreign& f : l.foreign) {
       const auto column = [&](int component) -> double& {
-        return w_[at((component - plan.ldm) * ld + f.angle)];
+        return w_[at((component - plan.ldb) * ld + f.angle)];
       };
       // k times the quarter turn of the pair.
       const double *k0 = m.k.data() + f.at * m.ldx, *k1 = k0 + m.ldx, *a = link.a + f.at;
@@ -373,8 +376,8 @@ void FloatingLinks::dependence(const Const& c) noexcept {
 }
 
 // Motion of the bodies per independent joint: ω, v_x, v_y.
-void FloatingLinks::bodies(const Kin& kin, const double* basis, int stride) noexcept {
-  const int nz = nz_;
+void FloatingLinks::bodies(const Kin& kin) noexcept {
+  const Four* directions = directions_.data();
   const auto* columns = kin.column.data();
   const auto* body = kin.body.data();
   Four *all_bodies = body_.data(), *to = all_bodies;
@@ -384,9 +387,7 @@ void FloatingLinks::bodies(const Kin& kin, const double* basis, int stride) noex
     const Four* parent = all_bodies + 3 * j.parent;
     Four w = parent[0], x = parent[1] - w * all(body->d.y), y = parent[2] + w * all(body->d.x);
     for (int k = j.v; k < j.v + j.nv; ++k) {
-      double lane[lanes::kWidth] = {};
-      for (int z = 0; z < nz; ++z) lane[z] = basis[z * stride + k];
-      const Four e = load(lane);
+      const Four& e = directions[k];
       w += e * all(columns[k].w);
       x += e * all(columns[k].v.x);
       y += e * all(columns[k].v.y);
@@ -414,7 +415,7 @@ void FloatingLinks::along_joints(const Kin& kin) noexcept {
     for (const FloatingPlan::Foreign& f : l.foreign)
       rate[f.angle] = bodies_moving[3 * f.owner_body] - body[0];
   }
-  Four* slave = on + plan.ldm;
+  Four* slave = on + plan.ldb;
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters)
     for (int i = cluster.first; i < cluster.first + cluster.size; ++i) {
       const double* w = w_.data() + i * plan.ldw;
@@ -477,7 +478,7 @@ void FloatingLinks::move(Kin& kin, const Const& c, const double* v) noexcept {
       rate[f.angle] = turns_[at(f.angle)].rate =
           kin.body[at(f.owner_body)].w - kin.body[at(l.body)].w;
   for (int i = 0; i < plan.slaves; ++i)
-    x_dot[plan.ldm + i] = lanes::dot(&w_[at(i * plan.ldw)], rate, plan.ldf + plan.ldm);
+    x_dot[plan.ldb + i] = lanes::dot(&w_[at(i * plan.ldw)], rate, plan.ldf + plan.ldm);
   double* eta = eta_.data();
   std::copy_n(v + plan.first_mode, plan.modes, eta);
   for (size_t k = 0; k < links_.size(); ++k) {
@@ -511,7 +512,7 @@ void FloatingLinks::move(Kin& kin, const Const& c, const double* v) noexcept {
 void FloatingLinks::accelerate(const Kin& kin, const Const& c) noexcept {
   const FloatingPlan& plan = *plan_;
   double* second = x_ddot_.data();
-  for (int i = plan.ldm; i < plan.ldm + plan.slaves; ++i) second[i] = 0;
+  lanes::clear(second + plan.ldb, lanes::padded(plan.slaves));
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
     if (l.foreign.empty()) continue;
@@ -554,7 +555,7 @@ void FloatingLinks::accelerate(const Kin& kin, const Const& c) noexcept {
   const double* factor = factor_.data();
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
     with_size(cluster.size, [&]<int N>(int n) {
-      solve_factored<N>(n, factor, second + plan.ldm + cluster.first);
+      solve_factored<N>(n, factor, second + plan.ldb + cluster.first);
     });
     factor += cluster.size * cluster.size;
   }
@@ -696,8 +697,8 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
   const Turn* turns = turns_.data();
   Link* links = links_.data();
   const double* shapes = c.reduced.shared.data();
-  Four *on = on_.data(), *amplitude = amplitude_.data(), *pull = pull_.data();
-  for (int i = plan.ldm; i < plan.ldm + plan.slaves; ++i) on[i] = Four{};
+  Four *on = on_.data(), *amplitude = on + plan.masters, *pull = pull_.data();
+  for (int i = plan.ldb; i < plan.ldb + plan.slaves; ++i) on[i] = Four{};
   for (int i = 0; i < plan.modes; ++i) amplitude[i] = direct(plan.first_mode + i);
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
@@ -748,7 +749,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
   // Slaves to masters and angles.
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
     const double* w = &w_[at(cluster.first * plan.ldw)];
-    const Four* f = on + plan.ldm + cluster.first;
+    const Four* f = on + plan.ldb + cluster.first;
     with_size(cluster.size, [&]<int N>(int n) {
       const int size = N > 0 ? N : n, ld = plan.ldw;
       const auto add = [&](const double* column, Four& to) {
@@ -774,136 +775,118 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
     for (int z = 0; z < nz_; ++z) inertia_[z] += all(w[z]) * link.turn;
   }
   // By joint; the bias with the sign of the right side.
-  double *bias = bias_.data(), *across = across_.data();
+  double *bias = bias_.data(), *across = system_.data();
   const int nz = known_ ? 0 : nz_, ldb = plan.ldb;
-  const auto part = [&](const Four* from, int count, int begin) {
-    const auto* e = reinterpret_cast<const double*>(from);
-    for (int i = begin; i < begin + count; ++i, e += lanes::kWidth) {
-      bias[i] = -e[kBias];
-      for (int z = 0; z < nz; ++z) across[z * ldb + i] = e[z];
-    }
-  };
-  part(on, plan.masters, 0);
-  part(amplitude, modes, plan.masters);
+  for (int i = 0; i < ldb; i += lanes::kWidth) {
+    Four e[lanes::kWidth] = {on[i], on[i + 1], on[i + 2], on[i + 3]};
+    lanes::transpose(e);
+    for (int z = 0; z < nz; ++z) store(e[z], across + z * ldb + i);
+    store(-e[kBias], bias + i);
+  }
 }
 
-// L D Lᵀ over (joints, b).
+// L D Lᵀ over (joints, b), the columns of the joints in b first.
 bool FloatingLinks::factor(double tolerance) noexcept {
   if (known_) return true;
   const FloatingPlan& plan = *plan_;
-  const int ldb = plan.ldb;
   const int nz = nz_;
+  double *pivots = pivots_.data(), *inverse = inverse_.data(), *system = system_.data();
   for (int z = 0; z < nz; ++z) {
-    double row[lanes::kWidth];
+    double row[lanes::kWidth], *column = system + z * plan.ldb;
     store(inertia_[z], row);
     double pivot = row[z];
     for (int j = 0; j < z; ++j) {
       double e = row[j];
-      for (int k = 0; k < j; ++k) e -= lower_[z][k] * joint_pivots_[k] * lower_[j][k];
-      lower_[z][j] = e / joint_pivots_[j];
+      for (int k = 0; k < j; ++k) e -= lower_[z][k] * pivots[k] * lower_[j][k];
+      lower_[z][j] = e * inverse[j];
       pivot -= lower_[z][j] * e;
+      lanes::add(-e, system + j * plan.ldb, column, plan.ldb);
     }
     if (!(pivot > tolerance * row[z])) return false;
-    joint_pivots_[z] = pivot;
-    for (int j = 0; j < z; ++j)
-      lanes::add(-lower_[z][j], &across_[at(j * ldb)], &across_[at(z * ldb)], ldb);
+    pivots[z] = pivot;
+    inverse[z] = 1 / pivot;
+    lanes::scale(inverse[z], column, plan.ldb);
   }
-  double* before = solution_.data();  // diagonal entries
-  with_groups(ldb / lanes::kWidth, [&]<int B>() {
+  with_groups(plan.ldb / lanes::kWidth, [&]<int B>() {
     weigh_slaves<B>();
-    columns<B, 0>(before);
+    known_ = lanes::detail::factor_panels<B, 0>(
+        system, nz, plan.nb, tolerance, pivots, inverse,
+        [this](auto& columns) { assemble<B>(columns); });
   });
-  if (!lanes::factor(system_.data(), plan.nb, ldb, tolerance, pivots_.data())) return false;
-  known_ = true;
-  for (int i = 0; i < plan.nb; ++i) known_ &= pivots_[at(i)] > tolerance * before[i];
   return known_;
 }
 
-// U = M_y· + ½ M_yy W; B groups of rows of b.
+// U = M_y· + ½ M_yy W; B groups of rows of b, of which W has the masters.
 template <int B>
 void FloatingLinks::weigh_slaves() noexcept {
   const FloatingPlan& plan = *plan_;
   constexpr int ldb = B * lanes::kWidth;
-  const int ldw = plan.ldw;
+  const int ldw = plan.ldw, ldm = plan.ldm;
   double* u = u_.data();
+  const double* from = z_.data() + plan.nb * plan.ldz;
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
-    const int size = cluster.size;
-    const double *w = w_.data() + cluster.first * ldw + plan.ldf,
-                 *from = z_.data() + (plan.nb + cluster.first) * plan.ldz;
-    for (int y = 0; y < size; ++y, from += plan.ldz, u += ldb) {
-      const double* yy = from + ldb + cluster.first;
-      Four sum[B];
-      for (int b = 0; b < B; ++b) sum[b] = load(from + lanes::kWidth * b);
-      for (int k = 0; k < size; ++k) {
-        const Four e = all(0.5 * yy[k]);
-        for (int b = 0; b < B; ++b) sum[b] += e * load(w + k * ldw + lanes::kWidth * b);
-      }
-      for (int b = 0; b < B; ++b) store(sum[b], u + lanes::kWidth * b);
-    }
-  }
-}
-
-// Columns 4 I .. of M + Wᵀ U + Uᵀ W less what the joints take, from the diagonal down.
-template <int B, int I>
-void FloatingLinks::columns(double* before) noexcept {
-  const FloatingPlan& plan = *plan_;
-  constexpr int ldb = B * lanes::kWidth, kFrom = I * lanes::kWidth, kGroups = B - I;
-  const int ldw = plan.ldw, nz = nz_, ldz = plan.ldz,
-            end = std::min(plan.nb, kFrom + lanes::kWidth);
-  const double *z = z_.data(), *across = across_.data();
-  for (int j = kFrom; j < end; ++j) {
-    Four sum[kGroups];
-    for (int b = 0; b < kGroups; ++b) sum[b] = load(z + j * ldz + kFrom + lanes::kWidth * b);
-    for (const int k : plan.clusters_of[at(j)]) {
-      const FloatingPlan::ClusterPlan& cluster = plan.clusters[at(k)];
-      const double *w = w_.data() + cluster.first * ldw + plan.ldf,
-                   *u = u_.data() + cluster.first * ldb;
-      for (int y = 0; y < cluster.size; ++y, w += ldw, u += ldb) {
-        const Four f = all(w[j]), g = all(u[j]);
-        for (int b = 0; b < kGroups; ++b) {
-          sum[b] += f * load(u + kFrom + lanes::kWidth * b);
-          sum[b] += g * load(w + kFrom + lanes::kWidth * b);
+    const double* w = w_.data() + cluster.first * ldw + plan.ldf;
+    with_size(cluster.size, [&]<int N>(int n) {
+      const int size = N > 0 ? N : n;
+      for (int y = 0; y < size; ++y, from += plan.ldz, u += ldb) {
+        const double* half = from + ldb + cluster.first;
+        for (int i = 0; i < ldb; i += lanes::kWidth) {
+          Four sum = load(from + i);
+          for (int k = 0; k < size && i < ldm; ++k) sum += all(half[k]) * load(w + k * ldw + i);
+          store(sum, u + i);
         }
       }
-    }
-    double diagonal[lanes::kWidth];
-    store(sum[0], diagonal);
-    before[j] = diagonal[j - kFrom];
-    for (int e = 0; e < nz; ++e) {
-      const Four f = all(across[e * ldb + j] / joint_pivots_[e]);
-      for (int b = 0; b < kGroups; ++b)
-        sum[b] -= f * load(across + e * ldb + kFrom + lanes::kWidth * b);
-    }
-    for (int b = 0; b < kGroups; ++b)
-      store(sum[b], system_.data() + j * ldb + kFrom + lanes::kWidth * b);
+    });
   }
-  if constexpr (I + 1 < B) columns<B, I + 1>(before);
 }
 
-void FloatingLinks::solve(const Kin& kin, const double* r, const double* basis, int stride,
-                          int joints, double* a) noexcept {
+// C columns of M + Wᵀ U + Uᵀ W from the group of the diagonal down, the last K of B.
+template <int B, int C, int K>
+inline void FloatingLinks::assemble(Four (&columns)[C][K]) const noexcept {
+  const FloatingPlan& plan = *plan_;
+  constexpr int kFrom = (B - K) * lanes::kWidth, ldb = B * lanes::kWidth;
+  const double *z = z_.data() + kFrom * plan.ldz + kFrom,
+               *all_w = w_.data() + plan.ldf + kFrom, *all_u = u_.data() + kFrom;
+  lanes::each<C>([&]<int J>() {
+    lanes::each<K>([&]<int G>() { columns[J][G] = load(z + J * plan.ldz + lanes::kWidth * G); });
+  });
+  for (const int y : plan.slaves_of[B - K]) {
+    const double *w = all_w + y * plan.ldw, *u = all_u + y * ldb;
+    const auto add = [&](const double* factors, const double* vector) {
+      lanes::each<C>([&]<int J>() {
+        const Four f = all(factors[J]);
+        lanes::each<K>([&]<int G>() { columns[J][G] += f * load(vector + lanes::kWidth * G); });
+      });
+    };
+    add(w, u);
+    add(u, w);
+  }
+}
+
+void FloatingLinks::solve(const Kin& kin, const double* r, int joints, double* a) noexcept {
   const FloatingPlan& plan = *plan_;
   const int nb = plan.nb, ldb = plan.ldb, nz = nz_;
-  double joint[kJoints], *x = solution_.data();
+  const double *system = system_.data(), *inverse = inverse_.data();
+  const Four* directions = directions_.data();
+  double *x = solution_.data(), joint[lanes::kWidth];
   lanes::copy(bias_.data(), x, ldb);
+  Four turning = {};
+  for (int i = 0; i < joints; ++i) turning -= all(r[i]) * directions[i];
+  store(turning, joint);
   for (int z = 0; z < nz; ++z) {
-    const double* column = basis + z * stride;
-    double sum = 0;
-    for (int i = 0; i < joints; ++i) sum -= column[i] * r[i];
-    for (int j = 0; j < z; ++j) sum -= lower_[z][j] * joint[j];
-    joint[z] = sum;
-    lanes::add(-sum / joint_pivots_[z], &across_[at(z * ldb)], x, ldb);
+    for (int j = 0; j < z; ++j) joint[z] -= lower_[z][j] * joint[j];
+    lanes::add(-joint[z], system + z * ldb, x, ldb);
   }
-  lanes::solve(system_.data(), nb, ldb, pivots_.data(), x);
+  with_groups(ldb / lanes::kWidth, [&]<int B>() {
+    lanes::detail::solve_down<B, 0>(system + nz * ldb, nb, x);
+    lanes::detail::solve_up<B, 0>(system + nz * ldb, nb, inverse + nz, x);
+  });
   for (int z = nz - 1; z >= 0; --z) {
-    double e = (joint[z] - lanes::dot(&across_[at(z * ldb)], x, ldb)) / joint_pivots_[z];
-    for (int i = z + 1; i < nz; ++i) e -= lower_[i][z] * joint[i];
-    joint[z] = e;
+    joint[z] = joint[z] * inverse[z] - lanes::dot(system + z * ldb, x, ldb);
+    for (int i = z + 1; i < nz; ++i) joint[z] -= lower_[i][z] * joint[i];
   }
-  for (int z = 0; z < nz; ++z) {
-    const double *column = basis + z * stride, e = joint[z];
-    for (int i = 0; i < joints; ++i) a[i] += column[i] * e;
-  }
+  turning = load(joint);
+  for (int i = 0; i < joints; ++i) a[i] += lanes::detail::sum_of(turning * directions[i]);
   for (int i = 0; i < plan.modes; ++i) a[plan.first_mode + i] = x[plan.masters + i];
   for (const FloatingPlan::Input& in : plan.inputs) {
     if (in.slave) continue;
@@ -912,9 +895,7 @@ void FloatingLinks::solve(const Kin& kin, const double* r, const double* basis, 
       continue;
     }
     const auto& b = kin.body[at(in.body)];
-    const Four turn = body_[at(3 * in.body)];
-    double al = b.al;
-    for (int z = 0; z < nz; ++z) al += turn[z] * joint[z];
+    const double al = b.al + lanes::detail::sum_of(body_[at(3 * in.body)] * turning);
     const double *e = &x_[at(in.at)], *rate = &x_dot_[at(in.at)], w2 = b.w * b.w, two_w = 2 * b.w,
                  ex = x[in.at] - al * e[1] - two_w * rate[1] - w2 * e[0],
                  ey = x[in.at + 1] + al * e[0] + two_w * rate[0] - w2 * e[1];

@@ -47,8 +47,7 @@ class FloatingLinks {
   // The factor of the mass matrix, where the pose is new. False: not definite.
   [[nodiscard]] bool factor(double tolerance) noexcept;
   // Accelerations; r: forces on the joints, left sides; a has those of the joints at zero independent ones.
-  void solve(const Kin& kin, const double* r, const double* basis, int stride, int joints,
-             double* a) noexcept;
+  void solve(const Kin& kin, const double* r, int joints, double* a) noexcept;
 
  private:
   using Four = lanes::Four;
@@ -63,15 +62,15 @@ class FloatingLinks {
     Four vx, vy, w;             // of the link's origin, per independent joint, link axes
     Four turn, d[2 * kWidest];  // torque; rates of what moves, per independent joint
   };
-  void bodies(const Kin& kin, const double* basis, int stride) noexcept;
+  void bodies(const Kin& kin) noexcept;
   void slaves() noexcept;
   void dependence(const Const& c) noexcept;
   void along_joints(const Kin& kin) noexcept;
   void project(const Const& c, size_t index, const double* f, Four* out) noexcept;
   template <int B>
   void weigh_slaves() noexcept;
-  template <int B, int I>
-  void columns(double* before) noexcept;
+  template <int B, int C, int K>
+  [[gnu::always_inline]] void assemble(Four (&columns)[C][K]) const noexcept;
 
   std::shared_ptr<const FloatingPlan> plan_;
   const Model& model_;
@@ -83,11 +82,13 @@ class FloatingLinks {
   std::vector<Turn> turns_;  // per angle
   std::vector<Link> links_;
   std::vector<Four> body_;                   // per body: ω, v_x, v_y
-  std::vector<Four> on_, amplitude_, pull_;  // gathered: on places, amplitudes, angles
+  std::vector<Four> directions_;             // R of the joints
+  std::vector<Four> on_, pull_;              // gathered: on places, angles
   Four inertia_[kJoints];                    // of the joints
-  double lower_[kJoints][kJoints] = {}, joint_pivots_[kJoints] = {};
-  std::vector<double> eta_, bias_, across_;  // across_: per joint, with b
-  std::vector<double> system_, solution_, pivots_;
+  double lower_[kJoints][kJoints] = {};
+  std::vector<double> eta_, bias_;
+  // The factor: rows of b; columns of the joints, then of b.
+  std::vector<double> system_, solution_, pivots_, inverse_;
 };
 
 }  // namespace panto::erls

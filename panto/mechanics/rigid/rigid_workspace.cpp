@@ -706,7 +706,7 @@ Status RigidWorkspace<S>::floating_accelerations(double t, View v, View u, View 
     double* r = eq_.r.data();
     for (int i = 0; i < nj; ++i) r[i] -= added_[static_cast<size_t>(i)];
     if (!links.factor(kMassless)) return Status::kSingular;
-    links.solve(kin, r, basis_.data(), nj, nj, out);
+    links.solve(kin, r, nj, out);
     floating_known_ = closed_ && std::equal(closed_q_.begin(), closed_q_.end(), kin.at.begin());
     bool finite = true;
     for (const double e : a) finite = finite && std::isfinite(e);
