@@ -11,10 +11,6 @@ using lanes::Four;
 constexpr int kBias = FloatingLinks::kJoints;  // its lane
 constexpr Four kLast = {0, 0, 0, 1};
 
-struct LinkMotion {
-  double w, al, bx, by;  // bx, by: acceleration of the origin less gravity, link axes
-};
-
 size_t at(int i) { return static_cast<size_t>(i); }
 Four all(double e) { return Four{e, e, e, e}; }
 Four load(const double* x) {
@@ -111,20 +107,19 @@ void weigh(const LinkMatrices<double>& m, const double* a, double* spin, double*
 }
 
 template <int B, bool kDamped>
-void add_forces(const LinkMatrices<double>& m, const double* a_dot, const double* a_ddot,
-                double two_w, Four* f) noexcept {
-  const double *mass = m.M.data(), *turning = m.G.data(), *damping = m.C.data();
+void add_forces(const LinkMatrices<double>& m, const double* a_dot, double two_w,
+                Four* f) noexcept {
+  const double *turning = m.G.data(), *damping = m.C.data();
   for (int j = 0, from = 0; j < m.n; ++j) {
-    const Four second = all(a_ddot[j]), rate = all(a_dot[j]), twice = two_w * rate;
+    const Four rate = all(a_dot[j]), twice = two_w * rate;
     for (int b = 0; b < B; ++b, from += lanes::kWidth) {
-      f[b] += load(mass + from) * second;
       f[b] += load(turning + from) * twice;
       if (kDamped) f[b] += load(damping + from) * rate;
     }
   }
 }
 
-// Momenta of a per independent joint, and f in the last lane: S_x v_x + S_y v_y + h ω + Σ M d over what moves.
+// S_x v_x + S_y v_y + h ω + Σ M d over what moves: momenta of a per independent joint; in the last lane, with accelerations, forces, f added.
 template <int C>
 void momenta(const LinkMatrices<double>& m, const double* spin, const double* f, const int* moving,
              const Four* d, const Four& vx, const Four& vy, const Four& w, Four* out) noexcept {
@@ -513,44 +508,53 @@ void FloatingLinks::accelerate(const Kin& kin, const Const& c) noexcept {
   const FloatingPlan& plan = *plan_;
   double* second = x_ddot_.data();
   lanes::clear(second + plan.ldb, lanes::padded(plan.slaves));
+  const auto* bodies = kin.body.data();
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
     if (l.foreign.empty()) continue;
     const LinkMatrices<double>& m = c.reduced.links[k];
     Link& link = links_[k];
-    const double *a = link.a, *a_dot = link.a_dot;
-    double* to = link.a_ddot;
-    for (const FloatingPlan::Foreign& f : l.foreign) {
-      Turn& t = turns_[at(f.angle)];
-      t.second = kin.body[at(f.owner_body)].al - kin.body[at(l.body)].al;
-      const double square = t.rate * t.rate, twice = 2 * t.rate;
-      const auto turned = [&](int i) {
-        to[i] = square * a[i] - twice * a_dot[i + 1] - t.second * a[i + 1];
-        to[i + 1] = square * a[i + 1] + twice * a_dot[i] + t.second * a[i];
-      };
-      turned(f.at);
-      if (f.modal >= 0) turned(f.modal);
-    }
-    if (!l.follows && l.slaves.empty()) continue;
-    // f'' = k a'' + ω̇ Ĵ f − ω² f + 2 ω Ĵ k a' with ω the rate of the link against the owner's
-    alignas(32) double product[kWidest] = {}, rate[kWidest] = {};
-    for (const FloatingPlan::Foreign& f : l.foreign)
-      lanes::add_product(m.k.data() + f.at * m.ldx, m.ldx, m.ldx, 2, to + f.at, product);
-    if (l.follows) lanes::add_product(m.k.data(), m.ldx, m.ldx, m.nx, a_dot, rate);
-    for (const FloatingPlan::Own& o : l.slaves) {
-      second[o.component] -= product[o.at];
-      if (o.pair) second[o.component + 1] -= product[o.at + 1];
-    }
-    for (const FloatingPlan::Foreign& f : l.foreign) {
-      if (!f.slave) continue;
-      const Turn& t = turns_[at(f.angle)];
-      const double square = t.rate * t.rate, twice = 2 * t.rate, px = link.elastic[f.at],
-                   py = link.elastic[f.at + 1],
-                   fx = product[f.at] + t.second * py - square * px + twice * rate[f.at + 1],
-                   fy = product[f.at + 1] - t.second * px - square * py - twice * rate[f.at];
-      second[f.component] -= t.c * fx + t.s * fy;
-      second[f.component + 1] -= t.c * fy - t.s * fx;
-    }
+    const double *a = link.a, *a_dot = link.a_dot, *stiffness = m.k.data();
+    Four* d = link.d;
+    with_groups(m.ldx / lanes::kWidth, [&]<int B>() {
+      Four product[B] = {};
+      for (const FloatingPlan::Foreign& f : l.foreign) {
+        Turn& t = turns_[at(f.angle)];
+        t.second = bodies[f.owner_body].al - bodies[l.body].al;
+        const double square = t.rate * t.rate, twice = 2 * t.rate;
+        const auto turned = [&](int i) {
+          d[0][kBias] = square * a[i] - twice * a_dot[i + 1] - t.second * a[i + 1];
+          d[1][kBias] = square * a[i + 1] + twice * a_dot[i] + t.second * a[i];
+          d += 2;
+        };
+        turned(f.at);
+        const double *k0 = stiffness + f.at * m.ldx, *k1 = k0 + m.ldx;
+        const Four x = all(d[-2][kBias]), y = all(d[-1][kBias]);
+        for (int i = 0; i < B; ++i)
+          product[i] += x * load(k0 + lanes::kWidth * i) + y * load(k1 + lanes::kWidth * i);
+        if (f.modal >= 0) turned(f.modal);
+      }
+      if (!l.follows && l.slaves.empty()) return;
+      // f'' = k a'' + ω̇ Ĵ f − ω² f + 2 ω Ĵ k a' with ω the rate of the link against the owner's
+      alignas(32) double force[B * lanes::kWidth];
+      for (int i = 0; i < B; ++i) store(product[i], force + lanes::kWidth * i);
+      for (const FloatingPlan::Own& o : l.slaves) {
+        second[o.component] -= force[o.at];
+        if (o.pair) second[o.component + 1] -= force[o.at + 1];
+      }
+      for (const FloatingPlan::Foreign& f : l.foreign) {
+        if (!f.slave) continue;
+        const Turn& t = turns_[at(f.angle)];
+        const double *k0 = stiffness + f.at * m.ldx, square = t.rate * t.rate, twice = 2 * t.rate,
+                     px = link.elastic[f.at], py = link.elastic[f.at + 1],
+                     rx = lanes::dot(k0, a_dot, B * lanes::kWidth),
+                     ry = lanes::dot(k0 + m.ldx, a_dot, B * lanes::kWidth),
+                     fx = force[f.at] + t.second * py - square * px + twice * ry,
+                     fy = force[f.at + 1] - t.second * px - square * py - twice * rx;
+        second[f.component] -= t.c * fx + t.s * fy;
+        second[f.component + 1] -= t.c * fy - t.s * fx;
+      }
+    });
   }
   const double* factor = factor_.data();
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
@@ -561,17 +565,19 @@ void FloatingLinks::accelerate(const Kin& kin, const Const& c) noexcept {
   }
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
-    double* to = links_[k].a_ddot;
-    for (const FloatingPlan::Own& o : l.slaves) {
-      to[o.at] = second[o.component];
-      if (o.pair) to[o.at + 1] = second[o.component + 1];
-    }
+    Four* d = links_[k].d;
     for (const FloatingPlan::Foreign& f : l.foreign) {
-      if (!f.slave) continue;
-      const Turn& t = turns_[at(f.angle)];
-      const double ex = second[f.component], ey = second[f.component + 1];
-      to[f.at] += t.c * ex - t.s * ey;
-      to[f.at + 1] += t.s * ex + t.c * ey;
+      if (f.slave) {
+        const Turn& t = turns_[at(f.angle)];
+        const double ex = second[f.component], ey = second[f.component + 1];
+        d[0][kBias] += t.c * ex - t.s * ey;
+        d[1][kBias] += t.s * ex + t.c * ey;
+      }
+      d += f.modal >= 0 ? 4 : 2;
+    }
+    for (const FloatingPlan::Own& o : l.slaves) {
+      (*d++)[kBias] = second[o.component];
+      if (o.pair) (*d++)[kBias] = second[o.component + 1];
     }
   }
 }
@@ -583,54 +589,48 @@ void FloatingLinks::forces(Kin& kin, const Const& c, Wrenches& wrench) noexcept 
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan_->links[k];
     const LinkMatrices<double>& m = c.reduced.links[k];
-    const Link& link = links_[k];
+    Link& link = links_[k];
     const auto body = at(l.body);
     const auto& b = kin.body[body];
     const Vec2<double> ag{b.a.x - c.gravity.x, b.a.y - c.gravity.y};
-    const LinkMotion o{b.w, b.al, b.R.c * ag.x + b.R.s * ag.y, b.R.c * ag.y - b.R.s * ag.x};
-    const double w2 = o.w * o.w, two_w = 2 * o.w;
+    link.vx[kBias] = b.R.c * ag.x + b.R.s * ag.y;
+    link.vy[kBias] = b.R.c * ag.y - b.R.s * ag.x;
+    link.w[kBias] = b.al;
+    const double w2 = b.w * b.w, two_w = 2 * b.w;
     double* to = s.force.link[k].data();
     Four sums[3] = {};
     with_groups(l.groups, [&]<int B>() {
       Four f[B];
       for (int i = 0; i < B; ++i) {
         const int place = lanes::kWidth * i;
-        const Four spin = load(link.spin + place), swing = load(link.swing + place),
-                   sx = load(m.Sx.data() + place), sy = load(m.Sy.data() + place),
-                   rate = load(link.a_dot + place), second = load(link.a_ddot + place);
-        f[i] = load(link.elastic + place) + o.al * spin - w2 * swing + o.bx * sx + o.by * sy;
-        sums[0] += spin * second + two_w * (swing * rate);
-        sums[1] += sx * second - two_w * (sy * rate);
-        sums[2] += sy * second + two_w * (sx * rate);
+        const Four swing = load(link.swing + place), rate = load(link.a_dot + place);
+        f[i] = load(link.elastic + place) - w2 * swing;
+        sums[0] += swing * rate;
+        sums[1] += load(m.Sx.data() + place) * rate;
+        sums[2] += load(m.Sy.data() + place) * rate;
       }
       if (m.damped) {
-        add_forces<B, true>(m, link.a_dot, link.a_ddot, two_w, f);
+        add_forces<B, true>(m, link.a_dot, two_w, f);
       } else {
-        add_forces<B, false>(m, link.a_dot, link.a_ddot, two_w, f);
+        add_forces<B, false>(m, link.a_dot, two_w, f);
       }
       for (int i = 0; i < B; ++i) store(f[i], to + lanes::kWidth * i);
     });
-    const Vec2<double> force{
-        lanes::detail::sum_of(sums[1]) + m.mass * o.bx - o.al * link.oy - w2 * link.ox,
-        lanes::detail::sum_of(sums[2]) + m.mass * o.by + o.al * link.ox - w2 * link.oy};
+    const Vec2<double> force{-two_w * lanes::detail::sum_of(sums[2]) - w2 * link.ox,
+                             two_w * lanes::detail::sum_of(sums[1]) - w2 * link.oy};
     wrench[body].f += rotate(b.R, force);
-    wrench[body].n +=
-        lanes::detail::sum_of(sums[0]) + o.al * link.inertia + link.ox * o.by - link.oy * o.bx;
+    wrench[body].n += two_w * lanes::detail::sum_of(sums[0]);
     s.force.torque[k] = 0;
   }
 }
 
-// Forces on a with those per independent joint, which where the pose is new also add to the inertia of the joints.
-void FloatingLinks::project(const Const& c, size_t index, const double* f, Four* out) noexcept {
+// Forces on a with those per independent joint, and those on the link; where the pose is new they also add to the inertia of the joints.
+void FloatingLinks::project(const Const& c, size_t index, const double* f, const Rot2<double>& R,
+                            Wrench<Planar, double>& wrench, Four* out) noexcept {
   const FloatingPlan::LinkPlan& l = plan_->links[index];
   const LinkMatrices<double>& m = c.reduced.links[index];
   Link& link = links_[index];
   const auto count = static_cast<int>(l.moving.size());
-  link.turn = Four{};
-  if (known_) {
-    for (int i = 0; i < m.n; ++i) out[i] = all(f[i]) * kLast;
-    return;
-  }
   const int* moving = l.moving.data();
   const Four *d = link.d, vx = link.vx, vy = link.vy, w = link.w;
   const auto with = [&]<int C>() { momenta<C>(m, link.spin, f, moving, d, vx, vy, w, out); };
@@ -659,12 +659,15 @@ void FloatingLinks::project(const Const& c, size_t index, const double* f, Four*
   }
   Four px = all(m.mass) * vx - all(link.oy) * w, py = all(m.mass) * vy + all(link.ox) * w,
        turn = all(link.inertia) * w + all(link.ox) * vy - all(link.oy) * vx;
+  const double *sx = m.Sx.data(), *sy = m.Sy.data();
   for (int k = 0; k < count; ++k) {
-    px += all(m.Sx[at(moving[k])]) * d[k];
-    py += all(m.Sy[at(moving[k])]) * d[k];
+    px += all(sx[moving[k]]) * d[k];
+    py += all(sy[moving[k]]) * d[k];
     turn += all(link.spin[moving[k]]) * d[k];
   }
   link.turn = turn;
+  wrench.f += rotate(R, Vec2<double>{px[kBias], py[kBias]});
+  if (known_) return;
   double x[lanes::kWidth], y[lanes::kWidth];
   store(vx, x);
   store(vy, y);
@@ -722,7 +725,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
     const FloatingPlan::LinkPlan& l = plan.links[k];
     const double* a = links[k].a;
     Four f[kWidest];
-    project(c, k, s.force.link[k].data(), f);
+    project(c, k, s.force.link[k].data(), kin.body[at(l.body)].R, wrench[at(l.body)], f);
     for (const FloatingPlan::Own& o : l.own) {
       on[o.component] += f[o.at];
       if (o.pair) on[o.component + 1] += f[o.at + 1];

@@ -56,17 +56,18 @@ class FloatingLinks {
   };
   struct Link {
     // As LinkState; elastic: K a. Amplitudes are copied in whole groups, what stands behind them then.
-    alignas(32) double a[kWidest + lanes::kWidth], a_dot[kWidest + lanes::kWidth], a_ddot[kWidest],
-        spin[kWidest], swing[kWidest], elastic[kWidest];
-    double inertia, ox, oy;     // as LinkState
-    Four vx, vy, w;             // of the link's origin, per independent joint, link axes
-    Four turn, d[2 * kWidest];  // torque; rates of what moves, per independent joint
+    alignas(32) double a[kWidest + lanes::kWidth], a_dot[kWidest + lanes::kWidth], spin[kWidest],
+        swing[kWidest], elastic[kWidest];
+    double inertia, ox, oy;  // as LinkState
+    // Per independent joint and, in the last lane, accelerations less gravity: of the link's origin, link axes; of what moves. Torque.
+    Four vx, vy, w, d[2 * kWidest], turn;
   };
   void bodies(const Kin& kin) noexcept;
   void slaves() noexcept;
   void dependence(const Const& c) noexcept;
   void along_joints(const Kin& kin) noexcept;
-  void project(const Const& c, size_t index, const double* f, Four* out) noexcept;
+  void project(const Const& c, size_t index, const double* f, const Rot2<double>& R,
+               Wrench<Planar, double>& wrench, Four* out) noexcept;
   template <int B>
   void weigh_slaves() noexcept;
   template <int B, int C, int K>
