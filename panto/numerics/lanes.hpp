@@ -205,6 +205,20 @@ inline void harmonics(const double* a0, const double* a1, const double* a2, cons
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+// Of any number.
+[[nodiscard]] inline bool finite(const double* x, int rows) noexcept {
+  Four sum = {0, 0, 0, 0};
+  int i = 0;
+  for (; i + kWidth <= rows; i += kWidth) {
+    Four a;
+    std::memcpy(&a, x + i, sizeof(Four));
+    sum += 0 * a;
+  }
+  double rest = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  for (; i < rows; ++i) rest += 0 * x[i];
+  return rest == 0;
+}
+
 inline void clear(double* x, int rows) noexcept {
   const Four zero = {0, 0, 0, 0};
   for (int i = 0; i < rows; i += kWidth) std::memcpy(x + i, &zero, sizeof(Four));

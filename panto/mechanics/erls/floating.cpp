@@ -202,14 +202,17 @@ FloatingLinks::FloatingLinks(const Model& model)
   pivots_ = inverse_ = room(kJoints + p.nb);
 }
 
-void FloatingLinks::place(const Kin& kin, const Const& c, const double* basis, int stride,
-                          int nz) noexcept {
+void FloatingLinks::clear_directions(int joints) noexcept {
+  nz_ = joints;
+  for (Four& e : directions_) e = Four{};
+}
+
+void FloatingLinks::place(const Kin& kin, const Const& c) noexcept {
   const FloatingPlan& plan = *plan_;
   const double* q = kin.q + model_.joint_nq() - model_.joint_nv();
   double* eta = eta_.data();
   std::copy_n(q + plan.first_mode, plan.modes, eta);
   known_ = false;
-  nz_ = nz;
   for (const FloatingPlan::Input& in : plan.inputs) {
     if (in.slave) continue;
     double* to = &x_[at(in.at)];
@@ -289,10 +292,6 @@ void FloatingLinks::place(const Kin& kin, const Const& c, const double* basis, i
     });
   }
   dependence(c);
-  for (int i = 0; i < stride; ++i) {
-    Four& lanes_of = directions_[at(i)];
-    for (int z = 0; z < nz; ++z) lanes_of[z] = basis[z * stride + i];
-  }
   bodies(kin);
   along_joints(kin);
 }
@@ -584,8 +583,7 @@ void FloatingLinks::accelerate(const Kin& kin, const Const& c) noexcept {
 
 void FloatingLinks::forces(Kin& kin, const Const& c, Wrenches& wrench) noexcept {
   ReducedState<double>& s = kin.reduced;
-  const size_t first = model_.bodies.size() + 1;
-  for (const int node : s.used) wrench[first + at(node)] = {};
+  detail::clear_nodes(kin, wrench);
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan_->links[k];
     const LinkMatrices<double>& m = c.reduced.links[k];
@@ -678,12 +676,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
                            const double* added) noexcept {
   ReducedState<double>& s = kin.reduced;
   const FloatingPlan& plan = *plan_;
-  const size_t first = model_.bodies.size() + 1;
-  for (const int node : s.used) {
-    const auto k = at(s.node_link[at(node)]);
-    detail::spread_node(kin, c, node, wrench[first + at(node)], s.force,
-                        wrench[at(plan.links[k].body)]);
-  }
+  detail::spread_nodes(kin, c, wrench);
   if (!known_) {
     for (Four& e : inertia_) e = Four{};
     for (const int i : plan.solids) {

@@ -31,8 +31,13 @@ class FloatingLinks {
   [[nodiscard]] std::shared_ptr<const FloatingPlan> baked(const ReducedConstants<double>& c) const;
   void use(std::shared_ptr<const FloatingPlan> plan) noexcept;
 
-  // Positions of the links at those of the bodies; basis: R of the joints, nz columns `stride` apart.
-  void place(const Kin& kin, const Const& c, const double* basis, int stride, int nz) noexcept;
+  // R of the joints, what is not zero, before place().
+  void clear_directions(int joints) noexcept;
+  void set_direction(int speed, int joint, double value) noexcept {
+    directions_[static_cast<size_t>(speed)][joint] = value;
+  }
+  // Positions of the links at those of the bodies.
+  void place(const Kin& kin, const Const& c) noexcept;
   // Displacements of the links whose nodes forces look at, for place_node() and move_node().
   void lend(Kin& kin) const noexcept;
   // Rates of a, after the speeds of the bodies.
