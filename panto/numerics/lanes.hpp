@@ -11,6 +11,15 @@ inline constexpr int kWidth = 4;
 
 using Four [[gnu::vector_size(kWidth * sizeof(double))]] = double;
 
+// Sums of the entries of each.
+[[nodiscard]] inline Four sums(const Four (&e)[kWidth]) noexcept {
+  const Four a = __builtin_shufflevector(e[0], e[1], 0, 4, 2, 6) +
+                 __builtin_shufflevector(e[0], e[1], 1, 5, 3, 7),
+             b = __builtin_shufflevector(e[2], e[3], 0, 4, 2, 6) +
+                 __builtin_shufflevector(e[2], e[3], 1, 5, 3, 7);
+  return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+}
+
 // f with 0 .. N - 1 as constants.
 template <int N, class F>
 [[gnu::always_inline]] inline void each(const F& f) noexcept {

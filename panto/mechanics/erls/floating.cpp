@@ -35,7 +35,7 @@ void with_groups(int groups, const F& f) {
   }
 }
 
-// f(n) with the usual sizes of clusters, one pin and two, as constants.
+// f(n) with usual numbers, of slaves in a cluster of one pin and of two and of modes, as constants.
 template <class F>
 void with_size(int n, const F& f) {
   switch (n) {
@@ -47,75 +47,98 @@ void with_size(int n, const F& f) {
       return f.template operator()<0>(n);
   }
 }
+// As their namesakes in detail.
 template <int N>
 void factorise(int n, double* a) noexcept {
-  detail::factorise(N > 0 ? N : n, a);
+  if constexpr (N == 0) {
+    detail::factorise(n, a);
+  } else {
+    lanes::each<N>([&]<int I>() {
+      double* row = a + I * N;
+      lanes::each<I>([&]<int J>() {
+        lanes::each<J>([&]<int K>() { row[J] -= row[K] * a[J * N + K]; });
+      });
+      double s = row[I];
+      lanes::each<I>([&]<int J>() {
+        const double l = row[J] * a[J * N + J];
+        s -= l * row[J];
+        row[J] = l;
+      });
+      row[I] = 1 / s;
+    });
+  }
 }
 template <int N>
 void solve_factored(int n, const double* a, double* x) noexcept {
-  detail::solve_factored(N > 0 ? N : n, a, x);
+  if constexpr (N == 0) {
+    detail::solve_factored(n, a, x);
+  } else {
+    lanes::each<N>([&]<int I>() {
+      lanes::each<I>([&]<int K>() { x[I] -= a[I * N + K] * x[K]; });
+    });
+    lanes::each<N>([&]<int J>() {
+      constexpr int I = N - 1 - J;
+      x[I] *= a[I * N + I];
+      lanes::each<J>([&]<int K>() { x[I] -= a[(I + 1 + K) * N + I] * x[I + 1 + K]; });
+    });
+  }
 }
 // Rows w <- -(L D L^T)^-1 w, G groups of columns.
 template <int G, int N>
 void solve_rows(int n, const double* factor, double* w, int ld) noexcept {
-  const int size = N > 0 ? N : n;
-  for (int i = 0; i < size; ++i) {
-    Four sum[G];
-    for (int g = 0; g < G; ++g) sum[g] = load(w + i * ld + lanes::kWidth * g);
-    for (int k = 0; k < i; ++k) {
-      const Four e = all(factor[i * size + k]);
-      for (int g = 0; g < G; ++g) sum[g] -= e * load(w + k * ld + lanes::kWidth * g);
+  if constexpr (N == 0) {
+    for (int g = 0; g < G * lanes::kWidth; ++g, ++w) {
+      for (int i = 0; i < n; ++i)
+        for (int k = 0; k < i; ++k) w[i * ld] -= factor[i * n + k] * w[k * ld];
+      for (int i = n - 1; i >= 0; --i) {
+        w[i * ld] *= -factor[i * n + i];
+        for (int k = i + 1; k < n; ++k) w[i * ld] -= factor[k * n + i] * w[k * ld];
+      }
     }
-    for (int g = 0; g < G; ++g) store(sum[g], w + i * ld + lanes::kWidth * g);
-  }
-  for (int i = size - 1; i >= 0; --i) {
-    Four sum[G];
-    const Four inverse = all(-factor[i * size + i]);
-    for (int g = 0; g < G; ++g) sum[g] = inverse * load(w + i * ld + lanes::kWidth * g);
-    for (int k = i + 1; k < size; ++k) {
-      const Four e = all(factor[k * size + i]);
-      for (int g = 0; g < G; ++g) sum[g] -= e * load(w + k * ld + lanes::kWidth * g);
-    }
-    for (int g = 0; g < G; ++g) store(sum[g], w + i * ld + lanes::kWidth * g);
+  } else {
+    Four row[N][G];
+    lanes::each<N>([&]<int I>() {
+      lanes::each<G>([&]<int B>() { row[I][B] = load(w + I * ld + lanes::kWidth * B); });
+      lanes::each<I>([&]<int K>() {
+        const Four e = all(factor[I * N + K]);
+        lanes::each<G>([&]<int B>() { row[I][B] -= e * row[K][B]; });
+      });
+    });
+    lanes::each<N>([&]<int J>() {
+      constexpr int I = N - 1 - J;
+      const Four inverse = all(-factor[I * N + I]);
+      lanes::each<G>([&]<int B>() { row[I][B] *= inverse; });
+      lanes::each<J>([&]<int K>() {
+        const Four e = all(factor[(I + 1 + K) * N + I]);
+        lanes::each<G>([&]<int B>() { row[I][B] -= e * row[I + 1 + K][B]; });
+      });
+      lanes::each<G>([&]<int B>() { store(row[I][B], w + I * ld + lanes::kWidth * B); });
+    });
   }
 }
 
-// h + G a, s1 + M_t a, K a.
-template <int B>
-void weigh(const LinkMatrices<double>& m, const double* a, double* spin, double* swing,
-           double* elastic) noexcept {
-  Four g[B], t[B], k[B];
-  for (int b = 0; b < B; ++b) {
-    g[b] = load(m.h.data() + lanes::kWidth * b);
-    t[b] = load(m.s1.data() + lanes::kWidth * b);
-    k[b] = Four{};
-  }
-  const double *turning = m.G.data(), *mass = m.Mt.data(), *stiffness = m.K.data();
-  for (int j = 0, from = 0; j < m.n; ++j) {
-    const Four e = all(a[j]);
-    for (int b = 0; b < B; ++b, from += lanes::kWidth) {
-      g[b] += load(turning + from) * e;
-      t[b] += load(mass + from) * e;
-      k[b] += load(stiffness + from) * e;
-    }
-  }
-  for (int b = 0; b < B; ++b) {
-    store(g[b], spin + lanes::kWidth * b);
-    store(t[b], swing + lanes::kWidth * b);
-    store(k[b], elastic + lanes::kWidth * b);
-  }
-}
-
+// h + G a, s1 + M_t a, G ȧ, K a + C ȧ.
 template <int B, bool kDamped>
-void add_forces(const LinkMatrices<double>& m, const double* a_dot, double two_w,
-                Four* f) noexcept {
-  const double *turning = m.G.data(), *damping = m.C.data();
-  for (int j = 0, from = 0; j < m.n; ++j) {
-    const Four rate = all(a_dot[j]), twice = two_w * rate;
-    for (int b = 0; b < B; ++b, from += lanes::kWidth) {
-      f[b] += load(turning + from) * twice;
-      if (kDamped) f[b] += load(damping + from) * rate;
-    }
+void weigh(const LinkMatrices<double>& m, const double* a, const double* a_dot, Four (&spin)[B],
+           Four (&swing)[B], Four (&turning)[B], Four (&force)[B]) noexcept {
+  lanes::each<B>([&]<int I>() {
+    spin[I] = load(m.h.data() + lanes::kWidth * I);
+    swing[I] = load(m.s1.data() + lanes::kWidth * I);
+    turning[I] = force[I] = Four{};
+  });
+  const double *g = m.G.data(), *mass = m.Mt.data(), *k = m.K.data(), *c = m.C.data();
+  const double* const end = a + m.n;
+  for (size_t from = 0; a < end; ++a, ++a_dot, from += B * lanes::kWidth) {
+    const Four e = all(*a), rate = all(*a_dot);
+    lanes::each<B>([&]<int I>() {
+      constexpr int kPlace = lanes::kWidth * I;
+      const Four column = load(g + from + kPlace);
+      spin[I] += column * e;
+      turning[I] += column * rate;
+      swing[I] += load(mass + from + kPlace) * e;
+      force[I] += load(k + from + kPlace) * e;
+      if constexpr (kDamped) force[I] += load(c + from + kPlace) * rate;
+    });
   }
 }
 
@@ -126,13 +149,17 @@ void momenta(const LinkMatrices<double>& m, const double* spin, const double* f,
   const double* column[C > 0 ? C : 1];
   for (int k = 0; k < C; ++k) column[k] = m.M.data() + moving[k] * m.ld;
   const double *sx = m.Sx.data(), *sy = m.Sy.data();
-  for (int i = 0; i < m.n; ++i) {
+  const auto row = [&](int i) {
     Four sum = all(f[i]) * kLast;
     sum += all(sx[i]) * vx;
     sum += all(sy[i]) * vy;
     sum += all(spin[i]) * w;
-    for (int k = 0; k < C; ++k) sum += all(column[k][i]) * d[k];
+    lanes::each<C>([&]<int K>() { sum += all(column[K][i]) * d[K]; });
     out[i] = sum;
+  };
+  for (int i = 0; i < m.n; i += 2) {  // an odd number is padded
+    row(i);
+    row(i + 1);
   }
 }
 
@@ -276,20 +303,13 @@ void FloatingLinks::place(const Kin& kin, const Const& c) noexcept {
       a[f.modal] = t.c * p.x - t.s * p.y;
       a[f.modal + 1] = t.s * p.x + t.c * p.y;
     }
-    with_groups(l.groups, [&]<int B>() {
-      weigh<B>(m, a, link.spin, link.swing, link.elastic);
-      Four sums[4] = {};
-      for (int b = 0; b < B; ++b) {
-        const int i = lanes::kWidth * b;
-        const Four e = load(a + i);
-        sums[0] += load(m.Sx.data() + i) * e;
-        sums[1] += load(m.Sy.data() + i) * e;
-        sums[2] += (load(m.s1.data() + i) + load(link.swing + i)) * e;
-      }
-      link.ox = m.moment + lanes::detail::sum_of(sums[0]);
-      link.oy = lanes::detail::sum_of(sums[1]);
-      link.inertia = m.inertia + lanes::detail::sum_of(sums[2]);
-    });
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      if (!f.slave) continue;
+      Turn& t = turns_[at(f.angle)];
+      const double* stiffness = m.k.data() + f.at * m.ldx;
+      t.fx = lanes::dot(stiffness, a, m.ldx);
+      t.fy = lanes::dot(stiffness + m.ldx, a, m.ldx);
+    }
   }
   dependence(c);
   bodies(kin);
@@ -348,8 +368,8 @@ void FloatingLinks::dependence(const Const& c) noexcept {
         const Turn& t = turns_[at(s.angle)];
         double gx = g[s.at], gy = g[s.at + 1];
         if (&s == &f) {
-          gx += link.elastic[s.at + 1];
-          gy -= link.elastic[s.at];
+          gx += t.fy;
+          gy -= t.fx;
         }
         column(s.component) += t.c * gx + t.s * gy;
         column(s.component + 1) += t.c * gy - t.s * gx;
@@ -545,11 +565,10 @@ void FloatingLinks::accelerate(const Kin& kin, const Const& c) noexcept {
         if (!f.slave) continue;
         const Turn& t = turns_[at(f.angle)];
         const double *k0 = stiffness + f.at * m.ldx, square = t.rate * t.rate, twice = 2 * t.rate,
-                     px = link.elastic[f.at], py = link.elastic[f.at + 1],
                      rx = lanes::dot(k0, a_dot, B * lanes::kWidth),
                      ry = lanes::dot(k0 + m.ldx, a_dot, B * lanes::kWidth),
-                     fx = force[f.at] + t.second * py - square * px + twice * ry,
-                     fy = force[f.at + 1] - t.second * px - square * py - twice * rx;
+                     fx = force[f.at] + t.second * t.fy - square * t.fx + twice * ry,
+                     fy = force[f.at + 1] - t.second * t.fx - square * t.fy - twice * rx;
         second[f.component] -= t.c * fx + t.s * fy;
         second[f.component + 1] -= t.c * fy - t.s * fx;
       }
@@ -596,33 +615,42 @@ void FloatingLinks::forces(Kin& kin, const Const& c, Wrenches& wrench) noexcept 
     link.w[kBias] = b.al;
     const double w2 = b.w * b.w, two_w = 2 * b.w;
     double* to = s.force.link[k].data();
-    Four sums[3] = {};
+    // Along x, y: S a; inertia; Coriolis torque. S ȧ along x, y.
+    Four sums[4] = {}, rates[2] = {};
     with_groups(l.groups, [&]<int B>() {
-      Four f[B];
-      for (int i = 0; i < B; ++i) {
-        const int place = lanes::kWidth * i;
-        const Four swing = load(link.swing + place), rate = load(link.a_dot + place);
-        f[i] = load(link.elastic + place) - w2 * swing;
-        sums[0] += swing * rate;
-        sums[1] += load(m.Sx.data() + place) * rate;
-        sums[2] += load(m.Sy.data() + place) * rate;
-      }
+      Four spin[B], swing[B], turning[B], f[B];
       if (m.damped) {
-        add_forces<B, true>(m, link.a_dot, two_w, f);
+        weigh<B, true>(m, link.a, link.a_dot, spin, swing, turning, f);
       } else {
-        add_forces<B, false>(m, link.a_dot, two_w, f);
+        weigh<B, false>(m, link.a, link.a_dot, spin, swing, turning, f);
       }
-      for (int i = 0; i < B; ++i) store(f[i], to + lanes::kWidth * i);
+      lanes::each<B>([&]<int I>() {
+        constexpr int kPlace = lanes::kWidth * I;
+        const Four a = load(link.a + kPlace), rate = load(link.a_dot + kPlace),
+                   sx = load(m.Sx.data() + kPlace), sy = load(m.Sy.data() + kPlace);
+        sums[0] += sx * a;
+        sums[1] += sy * a;
+        sums[2] += (load(m.s1.data() + kPlace) + swing[I]) * a;
+        sums[3] += swing[I] * rate;
+        rates[0] += sx * rate;
+        rates[1] += sy * rate;
+        store(spin[I], link.spin + kPlace);
+        store(f[I] - w2 * swing[I] + two_w * turning[I], to + kPlace);
+      });
     });
-    const Vec2<double> force{-two_w * lanes::detail::sum_of(sums[2]) - w2 * link.ox,
-                             two_w * lanes::detail::sum_of(sums[1]) - w2 * link.oy};
+    const Four sum = lanes::sums(sums);
+    link.ox = m.moment + sum[0];
+    link.oy = sum[1];
+    link.inertia = m.inertia + sum[2];
+    const Vec2<double> force{-two_w * lanes::detail::sum_of(rates[1]) - w2 * link.ox,
+                             two_w * lanes::detail::sum_of(rates[0]) - w2 * link.oy};
     wrench[body].f += rotate(b.R, force);
-    wrench[body].n += two_w * lanes::detail::sum_of(sums[0]);
+    wrench[body].n += two_w * sum[3];
     s.force.torque[k] = 0;
   }
 }
 
-// Forces on a with those per independent joint, and those on the link; where the pose is new they also add to the inertia of the joints.
+// Forces on a and on the link with those per independent joint.
 void FloatingLinks::project(const Const& c, size_t index, const double* f, const Rot2<double>& R,
                             Wrench<Planar, double>& wrench, Four* out) noexcept {
   const FloatingPlan::LinkPlan& l = plan_->links[index];
@@ -663,13 +691,10 @@ void FloatingLinks::project(const Const& c, size_t index, const double* f, const
     py += all(sy[moving[k]]) * d[k];
     turn += all(link.spin[moving[k]]) * d[k];
   }
+  link.px = px;
+  link.py = py;
   link.turn = turn;
   wrench.f += rotate(R, Vec2<double>{px[kBias], py[kBias]});
-  if (known_) return;
-  double x[lanes::kWidth], y[lanes::kWidth];
-  store(vx, x);
-  store(vy, y);
-  for (int z = 0; z < nz_; ++z) inertia_[z] += all(x[z]) * px + all(y[z]) * py;
 }
 
 void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const double* r,
@@ -677,6 +702,13 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
   ReducedState<double>& s = kin.reduced;
   const FloatingPlan& plan = *plan_;
   detail::spread_nodes(kin, c, wrench);
+  const auto add_inertia = [this](const Four& vx, const Four& px, const Four& vy, const Four& py,
+                                  const Four& w, const Four& turn) {
+    lanes::each<kJoints>([&]<int Z>() {
+      inertia_[Z] += lanes::spread<Z>(vx) * px + lanes::spread<Z>(vy) * py;
+      inertia_[Z] += lanes::spread<Z>(w) * turn;
+    });
+  };
   if (!known_) {
     for (Four& e : inertia_) e = Four{};
     for (const int i : plan.solids) {
@@ -684,8 +716,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
       const Vec2<double> com = rotate(kin.body[at(i) + 1].R, k.com);
       const Four *own = &body_[3 * (at(i) + 1)], w = own[0], x = own[1] - w * all(com.y),
                  y = own[2] + w * all(com.x);
-      for (int z = 0; z < nz_; ++z)
-        inertia_[z] += all(k.mass * x[z]) * x + all(k.mass * y[z]) * y + all(k.inertia * w[z]) * w;
+      add_inertia(x, all(k.mass) * x, y, all(k.mass) * y, w, all(k.inertia) * w);
     }
   }
   const auto direct = [&](int dof) { return Four{0, 0, 0, r[dof] - added[dof]}; };
@@ -724,7 +755,13 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
       if (o.pair) on[o.component + 1] += f[o.at + 1];
     }
     const Four* modal = f + l.nx;
-    for (int i = 0; i < modes; ++i) amplitude[i] += modal[i];
+    with_size(modes, [&]<int N>(int n) {
+      if constexpr (N > 0) {
+        lanes::each<N>([&]<int I>() { amplitude[I] += modal[I]; });
+      } else {
+        for (int i = 0; i < n; ++i) amplitude[i] += modal[i];
+      }
+    });
     for (const FloatingPlan::Foreign& p : l.foreign) {
       const Turn& t = turns[p.angle];
       const Four x = f[p.at], y = f[p.at + 1];
@@ -765,10 +802,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
   for (size_t k = 0; k < links_.size(); ++k) {
     const Link& link = links[k];
     wrench[at(plan.links[k].body)].n += link.turn[kBias];
-    if (known_) continue;
-    double w[lanes::kWidth];
-    store(link.w, w);
-    for (int z = 0; z < nz_; ++z) inertia_[z] += all(w[z]) * link.turn;
+    if (!known_) add_inertia(link.vx, link.px, link.vy, link.py, link.w, link.turn);
   }
   // By joint; the bias with the sign of the right side.
   double *bias = bias_.data(), *across = system_.data();

@@ -58,14 +58,14 @@ class FloatingLinks {
   using Four = lanes::Four;
   struct Turn {
     double c = 1, s = 0, rate = 0, second = 0;  // of β
+    double fx = 0, fy = 0;                      // of slaves: k x on the pair
   };
   struct Link {
-    // As LinkState; elastic: K a. Amplitudes are copied in whole groups, what stands behind them then.
-    alignas(32) double a[kWidest + lanes::kWidth], a_dot[kWidest + lanes::kWidth], spin[kWidest],
-        swing[kWidest], elastic[kWidest];
+    // As LinkState. Amplitudes are copied in whole groups, what stands behind them then.
+    alignas(32) double a[kWidest + lanes::kWidth], a_dot[kWidest + lanes::kWidth], spin[kWidest];
     double inertia, ox, oy;  // as LinkState
-    // Per independent joint and, in the last lane, accelerations less gravity: of the link's origin, link axes; of what moves. Torque.
-    Four vx, vy, w, d[2 * kWidest], turn;
+    // Per independent joint and, in the last lane, accelerations less gravity: of the link's origin, link axes; of what moves. Momenta and torque.
+    Four vx, vy, w, d[2 * kWidest], px, py, turn;
   };
   void bodies(const Kin& kin) noexcept;
   void slaves() noexcept;
