@@ -23,9 +23,8 @@ using Four [[gnu::vector_size(kWidth * sizeof(double))]] = double;
 // f with 0 .. N - 1 as constants.
 template <int N, class F>
 [[gnu::always_inline]] inline void each(const F& f) noexcept {
-  [&f]<int... I>(std::integer_sequence<int, I...>) {
-    (f.template operator()<I>(), ...);
-  }(std::make_integer_sequence<int, N>{});
+  [&f]<int... I>(std::integer_sequence<int, I...>) { (f.template operator()<I>(), ...); }
+  (std::make_integer_sequence<int, N>{});
 }
 template <int I>
 [[nodiscard]] inline Four spread(const Four& e) noexcept {
@@ -346,6 +345,25 @@ inline void solve_up(const double* a, int n, const double* inverse, double* x) n
 }
 
 }  // namespace detail
+
+// y = m x: `rows` rows of m, `stride` apart, whole groups of them there and in y; `columns` (padded) of them.
+inline void rows_times(const double* m, int stride, int rows, const double* x, int columns,
+                       double* y) noexcept {
+  for (int i = 0; i < rows; i += kWidth, m += kWidth * stride) {
+    Four sum[kWidth] = {};
+    for (int j = 0; j < columns; j += kWidth) {
+      Four e;
+      std::memcpy(&e, x + j, sizeof(Four));
+      each<kWidth>([&]<int K>() {
+        Four row;
+        std::memcpy(&row, m + K * stride + j, sizeof(Four));
+        sum[K] += row * e;
+      });
+    }
+    const Four all = sums(sum);
+    std::memcpy(y + i, &all, sizeof(Four));
+  }
+}
 
 // L D Lᵀ of the lower triangle of n columns, `stride` (padded) apart: L strictly below the diagonal, zeros in the rest of the diagonal's group; pivots: D,
 // its inverse, and room (3 n).

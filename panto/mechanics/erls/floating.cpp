@@ -55,9 +55,8 @@ void factorise(int n, double* a) noexcept {
   } else {
     lanes::each<N>([&]<int I>() {
       double* row = a + I * N;
-      lanes::each<I>([&]<int J>() {
-        lanes::each<J>([&]<int K>() { row[J] -= row[K] * a[J * N + K]; });
-      });
+      lanes::each<I>(
+          [&]<int J>() { lanes::each<J>([&]<int K>() { row[J] -= row[K] * a[J * N + K]; }); });
       double s = row[I];
       lanes::each<I>([&]<int J>() {
         const double l = row[J] * a[J * N + J];
@@ -73,9 +72,7 @@ void solve_factored(int n, const double* a, double* x) noexcept {
   if constexpr (N == 0) {
     detail::solve_factored(n, a, x);
   } else {
-    lanes::each<N>([&]<int I>() {
-      lanes::each<I>([&]<int K>() { x[I] -= a[I * N + K] * x[K]; });
-    });
+    lanes::each<N>([&]<int I>() { lanes::each<I>([&]<int K>() { x[I] -= a[I * N + K] * x[K]; }); });
     lanes::each<N>([&]<int J>() {
       constexpr int I = N - 1 - J;
       x[I] *= a[I * N + I];
@@ -168,11 +165,15 @@ template <int T>
 void evaluate(const FloatingPlan::LinkPlan& l, const Four* kappa, double* z) noexcept {
   const double* table = l.table.data();
   const int *to = l.to.data(), *const added = to + l.sets, *const end = to + l.to.size();
-  const int terms = T > 0 ? T : l.terms();
+  Four known[T > 0 ? T : 1];
+  lanes::each<T>([&]<int I>() { known[I] = kappa[I]; });
   const auto next = [&] {
     Four sum = load(table);
     table += lanes::kWidth;
-    for (int t = 0; t < terms; ++t, table += lanes::kWidth) sum += load(table) * kappa[t];
+    lanes::each<T>([&]<int I>() { sum += load(table + lanes::kWidth * I) * known[I]; });
+    const int terms = T > 0 ? T : l.terms();
+    for (int t = T; t < terms; ++t) sum += load(table + lanes::kWidth * t) * kappa[t];
+    table += terms * lanes::kWidth;
     return sum;
   };
   for (; to < added; to += lanes::kWidth) {
@@ -209,7 +210,7 @@ FloatingLinks::FloatingLinks(const Model& model)
   const FloatingPlan& p = *plan_;
   const auto room = [](int n) { return std::vector<double>(at(n), 0.0); };
   z_ = p.constant;
-  w_ = room(p.ldw * p.slaves);
+  w_ = room(p.ldw * lanes::padded(p.slaves));
   u_ = room(p.ldb * p.slaves);
   int factors = 0;
   for (const FloatingPlan::ClusterPlan& c : p.clusters) factors += c.size * c.size;
@@ -317,27 +318,31 @@ void FloatingLinks::place(const Kin& kin, const Const& c) noexcept {
 }
 
 // Static slaves of all clusters, owners' axes, and the factors of their stiffness.
-void FloatingLinks::slaves() noexcept {
+inline void FloatingLinks::slaves() noexcept {
   const FloatingPlan& plan = *plan_;
-  double* factor = factor_.data();
+  double *factor = factor_.data(), *x = &x_[at(plan.ldb)];
+  const double* row = z_.data() + plan.still;
+  lanes::rows_times(row, plan.ldk, plan.slaves, x_.data(), plan.ldm, x);
+  for (int i = 0; i < plan.slaves; i += lanes::kWidth) store(-load(x + i), x + i);
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
-    const int size = cluster.size, place = plan.ldb + cluster.first;
-    const double* row = z_.data() + plan.still + cluster.first * plan.ldk;
-    double* x = &x_[at(place)];
-    for (int i = 0; i < size; ++i, row += plan.ldk) {
-      for (int j = 0; j <= i; ++j) factor[i * size + j] = row[place + j];
-      x[i] = -lanes::dot(row, x_.data(), plan.ldm);
-    }
-    with_size(size, [&]<int N>(int n) {
+    with_size(cluster.size, [&]<int N>(int n) {
+      const int size = N > 0 ? N : n;
+      const auto copy = [&](int i) {
+        for (int j = 0; j <= i; ++j)
+          factor[i * size + j] = row[i * plan.ldk + plan.ldb + cluster.first + j];
+      };
+      lanes::each<N>([&]<int I>() { copy(I); });
+      for (int i = N; i < n; ++i) copy(i);
       factorise<N>(n, factor);
-      solve_factored<N>(n, factor, x);
+      solve_factored<N>(n, factor, x + cluster.first);
     });
-    factor += size * size;
+    row += cluster.size * plan.ldk;
+    factor += cluster.size * cluster.size;
   }
 }
 
 // W = −A⁻¹ ∂F/∂(masters, angles), F the static forces on the slaves.
-void FloatingLinks::dependence(const Const& c) noexcept {
+inline void FloatingLinks::dependence(const Const& c) noexcept {
   const FloatingPlan& plan = *plan_;
   const int ld = plan.ldw;
   for (int i = 0; i < plan.slaves; ++i) {
@@ -390,7 +395,7 @@ void FloatingLinks::dependence(const Const& c) noexcept {
 }
 
 // Motion of the bodies per independent joint: ω, v_x, v_y.
-void FloatingLinks::bodies(const Kin& kin) noexcept {
+inline void FloatingLinks::bodies(const Kin& kin) noexcept {
   const Four* directions = directions_.data();
   const auto* columns = kin.column.data();
   const auto* body = kin.body.data();
@@ -413,7 +418,7 @@ void FloatingLinks::bodies(const Kin& kin) noexcept {
 }
 
 // Rates per independent joint: of the links, link axes, and of what moves in them while masters and amplitudes are held.
-void FloatingLinks::along_joints(const Kin& kin) noexcept {
+inline void FloatingLinks::along_joints(const Kin& kin) noexcept {
   const FloatingPlan& plan = *plan_;
   Four *rate = pull_.data(), *on = on_.data();  // rate: of the angles
   const Four* bodies_moving = body_.data();
@@ -491,8 +496,7 @@ void FloatingLinks::move(Kin& kin, const Const& c, const double* v) noexcept {
     for (const FloatingPlan::Foreign& f : l.foreign)
       rate[f.angle] = turns_[at(f.angle)].rate =
           kin.body[at(f.owner_body)].w - kin.body[at(l.body)].w;
-  for (int i = 0; i < plan.slaves; ++i)
-    x_dot[plan.ldb + i] = lanes::dot(&w_[at(i * plan.ldw)], rate, plan.ldf + plan.ldm);
+  lanes::rows_times(w_.data(), plan.ldw, plan.slaves, rate, plan.ldf + plan.ldm, x_dot + plan.ldb);
   double* eta = eta_.data();
   std::copy_n(v + plan.first_mode, plan.modes, eta);
   for (size_t k = 0; k < links_.size(); ++k) {
@@ -651,8 +655,9 @@ void FloatingLinks::forces(Kin& kin, const Const& c, Wrenches& wrench) noexcept 
 }
 
 // Forces on a and on the link with those per independent joint.
-void FloatingLinks::project(const Const& c, size_t index, const double* f, const Rot2<double>& R,
-                            Wrench<Planar, double>& wrench, Four* out) noexcept {
+inline void FloatingLinks::project(const Const& c, size_t index, const double* f,
+                                   const Rot2<double>& R, Wrench<Planar, double>& wrench,
+                                   Four* out) noexcept {
   const FloatingPlan::LinkPlan& l = plan_->links[index];
   const LinkMatrices<double>& m = c.reduced.links[index];
   Link& link = links_[index];
@@ -756,11 +761,8 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
     }
     const Four* modal = f + l.nx;
     with_size(modes, [&]<int N>(int n) {
-      if constexpr (N > 0) {
-        lanes::each<N>([&]<int I>() { amplitude[I] += modal[I]; });
-      } else {
-        for (int i = 0; i < n; ++i) amplitude[i] += modal[i];
-      }
+      lanes::each<N>([&]<int I>() { amplitude[I] += modal[I]; });
+      for (int i = N; i < n; ++i) amplitude[i] += modal[i];
     });
     for (const FloatingPlan::Foreign& p : l.foreign) {
       const Turn& t = turns[p.angle];
@@ -772,8 +774,13 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
         const Four mx = f[p.modal], my = f[p.modal + 1], gx = all(t.c) * mx + all(t.s) * my,
                    gy = all(t.c) * my - all(t.s) * mx;
         const double* shape = shapes + p.shape;
-        for (int i = 0; i < modes; ++i)
-          amplitude[i] += all(shape[i]) * gx + all(shape[modes + i]) * gy;
+        with_size(modes, [&]<int N>(int n) {
+          const auto mode = [&](int i) {
+            amplitude[i] += all(shape[i]) * gx + all(shape[modes + i]) * gy;
+          };
+          lanes::each<N>([&]<int I>() { mode(I); });
+          for (int i = N; i < n; ++i) mode(i);
+        });
         turn += all(a[p.modal]) * my - all(a[p.modal + 1]) * mx;
       }
       pull[p.angle] = turn;
@@ -839,19 +846,18 @@ bool FloatingLinks::factor(double tolerance) noexcept {
   }
   with_groups(plan.ldb / lanes::kWidth, [&]<int B>() {
     weigh_slaves<B>();
-    known_ = lanes::detail::factor_panels<B, 0>(
-        system, nz, plan.nb, tolerance, pivots, inverse,
-        [this](auto& columns) { assemble<B>(columns); });
+    known_ = lanes::detail::factor_panels<B, 0>(system, nz, plan.nb, tolerance, pivots, inverse,
+                                                [this](auto& columns) { assemble<B>(columns); });
   });
   return known_;
 }
 
-// U = M_y· + ½ M_yy W; B groups of rows of b, of which W has the masters.
+// U = M_y· + ½ M_yy W; B groups of rows of b.
 template <int B>
 void FloatingLinks::weigh_slaves() noexcept {
   const FloatingPlan& plan = *plan_;
   constexpr int ldb = B * lanes::kWidth;
-  const int ldw = plan.ldw, ldm = plan.ldm;
+  const int ldw = plan.ldw;
   double* u = u_.data();
   const double* from = z_.data() + plan.nb * plan.ldz;
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
@@ -860,11 +866,15 @@ void FloatingLinks::weigh_slaves() noexcept {
       const int size = N > 0 ? N : n;
       for (int y = 0; y < size; ++y, from += plan.ldz, u += ldb) {
         const double* half = from + ldb + cluster.first;
-        for (int i = 0; i < ldb; i += lanes::kWidth) {
-          Four sum = load(from + i);
-          for (int k = 0; k < size && i < ldm; ++k) sum += all(half[k]) * load(w + k * ldw + i);
-          store(sum, u + i);
-        }
+        Four sum[B];
+        lanes::each<B>([&]<int G>() { sum[G] = load(from + lanes::kWidth * G); });
+        const auto follow = [&](int k) {
+          const Four e = all(half[k]);
+          lanes::each<B>([&]<int G>() { sum[G] += e * load(w + k * ldw + lanes::kWidth * G); });
+        };
+        lanes::each<N>([&]<int K>() { follow(K); });
+        for (int k = N; k < size; ++k) follow(k);
+        lanes::each<B>([&]<int G>() { store(sum[G], u + lanes::kWidth * G); });
       }
     });
   }
@@ -875,8 +885,8 @@ template <int B, int C, int K>
 inline void FloatingLinks::assemble(Four (&columns)[C][K]) const noexcept {
   const FloatingPlan& plan = *plan_;
   constexpr int kFrom = (B - K) * lanes::kWidth, ldb = B * lanes::kWidth;
-  const double *z = z_.data() + kFrom * plan.ldz + kFrom,
-               *all_w = w_.data() + plan.ldf + kFrom, *all_u = u_.data() + kFrom;
+  const double *z = z_.data() + kFrom * plan.ldz + kFrom, *all_w = w_.data() + plan.ldf + kFrom,
+               *all_u = u_.data() + kFrom;
   lanes::each<C>([&]<int J>() {
     lanes::each<K>([&]<int G>() { columns[J][G] = load(z + J * plan.ldz + lanes::kWidth * G); });
   });

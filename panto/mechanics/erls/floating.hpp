@@ -71,8 +71,9 @@ class FloatingLinks {
   void slaves() noexcept;
   void dependence(const Const& c) noexcept;
   void along_joints(const Kin& kin) noexcept;
-  void project(const Const& c, size_t index, const double* f, const Rot2<double>& R,
-               Wrench<Planar, double>& wrench, Four* out) noexcept;
+  [[gnu::always_inline]] void project(const Const& c, size_t index, const double* f,
+                                      const Rot2<double>& R, Wrench<Planar, double>& wrench,
+                                      Four* out) noexcept;
   template <int B>
   void weigh_slaves() noexcept;
   template <int B, int C, int K>
@@ -87,10 +88,10 @@ class FloatingLinks {
   std::vector<double> x_, x_dot_, x_ddot_, rate_;
   std::vector<Turn> turns_;  // per angle
   std::vector<Link> links_;
-  std::vector<Four> body_;                   // per body: ω, v_x, v_y
-  std::vector<Four> directions_;             // R of the joints
-  std::vector<Four> on_, pull_;              // gathered: on places, angles
-  Four inertia_[kJoints];                    // of the joints
+  std::vector<Four> body_;        // per body: ω, v_x, v_y
+  std::vector<Four> directions_;  // R of the joints
+  std::vector<Four> on_, pull_;   // gathered: on places, angles
+  Four inertia_[kJoints];         // of the joints
   double lower_[kJoints][kJoints] = {};
   std::vector<double> eta_, bias_;
   // The factor: rows of b; columns of the joints, then of b.

@@ -92,7 +92,7 @@ FloatingPlan::FloatingPlan(const Model& model) : layout_(model) {
   }
   for (size_t i = 0; i < model.bodies.size(); ++i)
     if (!model.bodies[i].solids.empty()) solids.push_back(static_cast<int>(i));
-  constant.assign(static_cast<size_t>(still + ldk * slaves + lanes::kWidth), 0.0);
+  constant.assign(static_cast<size_t>(still + ldk * lanes::padded(slaves) + lanes::kWidth), 0.0);
 }
 
 void FloatingPlan::bake(const ReducedConstants<double>& c) {

@@ -59,8 +59,8 @@ struct FloatingPlan {
   std::vector<Input> inputs;
   std::vector<LinkPlan> links;
   std::vector<ClusterPlan> clusters;
-  std::vector<std::vector<int>> slaves_of;    // per group of b: slaves that follow masters in it
-  std::vector<int> solids;                    // bodies with mass of their own
+  std::vector<std::vector<int>> slaves_of;  // per group of b: slaves that follow masters in it
+  std::vector<int> solids;                  // bodies with mass of their own
   std::vector<double> constant;
 
   explicit FloatingPlan(const Model& model);
