@@ -315,12 +315,10 @@ int main(int argc, char** argv) {
   if (operation == "moved")
     for (const int i : ws->independent_positions()) q[static_cast<size_t>(i)] += 1e-6;
 
-  const bool accelerates = operation == "forward" || operation == "moved",
-             only_residual = operation == "residual";
   CALLGRIND_START_INSTRUMENTATION;
-  if (accelerates) {
+  if (operation == "forward" || operation == "moved") {
     forward();
-  } else if (only_residual) {
+  } else if (operation == "residual") {
     ws->residual(x, false, residual);
   } else {
     ws->tangent(x, Blocks{}, tangent);

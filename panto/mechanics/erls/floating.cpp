@@ -847,7 +847,7 @@ bool FloatingLinks::factor(double tolerance) noexcept {
   with_groups(plan.ldb / lanes::kWidth, [&]<int B>() {
     weigh_slaves<B>();
     known_ = lanes::detail::factor_panels<B, 0>(system, nz, plan.nb, tolerance, pivots, inverse,
-                                                [this](auto& columns) { assemble<B>(columns); });
+                                                [&](auto& columns) { assemble<B>(columns); });
   });
   return known_;
 }
