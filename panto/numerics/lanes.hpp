@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 
 namespace panto::lanes {
 
@@ -9,6 +10,26 @@ inline constexpr int kWidth = 4;
 [[nodiscard]] constexpr int padded(int n) { return (n + kWidth - 1) / kWidth * kWidth; }
 
 using Four [[gnu::vector_size(kWidth * sizeof(double))]] = double;
+
+// Sums of the entries of each.
+[[nodiscard]] inline Four sums(const Four (&e)[kWidth]) noexcept {
+  const Four a = __builtin_shufflevector(e[0], e[1], 0, 4, 2, 6) +
+                 __builtin_shufflevector(e[0], e[1], 1, 5, 3, 7),
+             b = __builtin_shufflevector(e[2], e[3], 0, 4, 2, 6) +
+                 __builtin_shufflevector(e[2], e[3], 1, 5, 3, 7);
+  return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
+}
+
+// f with 0 .. N - 1 as constants.
+template <int N, class F>
+[[gnu::always_inline]] inline void each(const F& f) noexcept {
+  [&f]<int... I>(std::integer_sequence<int, I...>) { (f.template operator()<I>(), ...); }
+  (std::make_integer_sequence<int, N>{});
+}
+template <int I>
+[[nodiscard]] inline Four spread(const Four& e) noexcept {
+  return __builtin_shufflevector(e, e, I, I, I, I);
+}
 
 namespace detail {
 
@@ -192,49 +213,103 @@ inline void harmonics(const double* a0, const double* a1, const double* a2, cons
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+// Of any number.
+[[nodiscard]] inline bool finite(const double* x, int rows) noexcept {
+  Four sum = {0, 0, 0, 0};
+  int i = 0;
+  for (; i + kWidth <= rows; i += kWidth) {
+    Four a;
+    std::memcpy(&a, x + i, sizeof(Four));
+    sum += 0 * a;
+  }
+  double rest = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  for (; i < rows; ++i) rest += 0 * x[i];
+  return rest == 0;
+}
+
 inline void clear(double* x, int rows) noexcept {
   const Four zero = {0, 0, 0, 0};
   for (int i = 0; i < rows; i += kWidth) std::memcpy(x + i, &zero, sizeof(Four));
+}
+
+// Rows to columns.
+inline void transpose(Four (&e)[kWidth]) noexcept {
+  const Four a = __builtin_shufflevector(e[0], e[1], 0, 4, 2, 6),
+             b = __builtin_shufflevector(e[0], e[1], 1, 5, 3, 7),
+             c = __builtin_shufflevector(e[2], e[3], 0, 4, 2, 6),
+             d = __builtin_shufflevector(e[2], e[3], 1, 5, 3, 7);
+  e[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  e[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  e[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  e[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
 namespace detail {
 
 [[nodiscard]] inline double sum_of(const Four& e) { return (e[0] + e[1]) + (e[2] + e[3]); }
 
-// Columns 4 I .. of a factor whose columns have G groups.
-template <int G, int I>
-[[nodiscard]] inline bool factor_block(double* a, int n, double tolerance, double* pivots,
-                                       double* inverse) noexcept {
+// C columns from 4 I of a factor whose columns have G groups, after `first` others; fill(column) gives them, from the group of the diagonal down.
+template <int G, int I, int C, class Fill>
+[[nodiscard]] inline bool factor_panel(double* a, int first, double tolerance, double* pivots,
+                                       double* inverse, const Fill& fill) noexcept {
   constexpr int kStride = G * kWidth, kFrom = I * kWidth, kGroups = G - I;
-  const int end = n < kFrom + kWidth ? n : kFrom + kWidth;
-  for (int j = kFrom; j < end; ++j) {
-    double* column = a + j * kStride;
-    const double diagonal = column[j];
-    Four sum[kGroups];
-    std::memcpy(sum, column + kFrom, sizeof(sum));
-    const double *row = a + j, *left = a + kFrom;
-    for (int k = 0; k < j; ++k, row += kStride, left += kStride) {
-      const double f = *row * pivots[k];
-      const Four s = {f, f, f, f};
-      for (int b = 0; b < kGroups; ++b) {
-        Four e;
-        std::memcpy(&e, left + kWidth * b, sizeof(Four));
-        sum[b] -= e * s;
-      }
-    }
-    std::memcpy(column + kFrom, sum, sizeof(Four));
-    const double pivot = column[j];
-    if (!(pivot > tolerance * diagonal)) return false;
-    const double e = 1 / pivot;
-    pivots[j] = pivot;
-    inverse[j] = e;
-    for (int b = 0; b < kGroups; ++b) sum[b] *= e;
-    std::memcpy(column + kFrom, sum, sizeof(sum));
-    for (int i = kFrom; i <= j; ++i) column[i] = 0;
-    if constexpr (I > 0) clear(column, kFrom);
+  Four column[C][kGroups];
+  fill(column);
+  double diagonal[C];
+  each<C>([&]<int J>() { diagonal[J] = column[J][0][J]; });
+  const int earlier = first + kFrom;
+  double* l = a + kFrom;
+  for (int k = 0; k < earlier; ++k, l += kStride) {
+    Four left[kGroups];
+    each<kGroups>([&]<int B>() { std::memcpy(&left[B], l + kWidth * B, sizeof(Four)); });
+    const Four scaled = left[0] * pivots[k];
+    each<C>([&]<int J>() {
+      const Four f = spread<J>(scaled);
+      each<kGroups>([&]<int B>() { column[J][B] -= f * left[B]; });
+    });
   }
-  if constexpr (I + 1 < G) return factor_block<G, I + 1>(a, n, tolerance, pivots, inverse);
-  return true;
+  bool definite = true;
+  each<C>([&]<int J>() {
+    const double pivot = column[J][0][J], e = 1 / pivot;
+    definite &= pivot > tolerance * diagonal[J];
+    pivots[earlier + J] = pivot;
+    inverse[earlier + J] = e;
+    constexpr Four kBelow = {0, J < 1 ? 1.0 : 0.0, J < 2 ? 1.0 : 0.0, J < 3 ? 1.0 : 0.0};
+    Four left[kGroups];
+    each<kGroups>([&]<int B>() { left[B] = column[J][B] * e; });
+    left[0] *= kBelow;
+    each<kGroups>([&]<int B>() { std::memcpy(l + kWidth * B, &left[B], sizeof(Four)); });
+    each<C - 1 - J>([&]<int K>() {
+      constexpr int kLater = J + 1 + K;
+      const Four f = spread<kLater>(column[J][0]);
+      each<kGroups>([&]<int B>() { column[kLater][B] -= f * left[B]; });
+    });
+    l += kStride;
+  });
+  return definite;
+}
+template <int G, int I, class Fill>
+[[nodiscard]] inline bool factor_panels(double* a, int first, int n, double tolerance,
+                                        double* pivots, double* inverse,
+                                        const Fill& fill) noexcept {
+  const auto panel = [&]<int C>() {
+    return factor_panel<G, I, C>(a, first, tolerance, pivots, inverse, fill);
+  };
+  if constexpr (I + 1 < G) {
+    return panel.template operator()<kWidth>() &&
+           factor_panels<G, I + 1>(a, first, n, tolerance, pivots, inverse, fill);
+  } else {
+    switch (n - I * kWidth) {
+      case 1:
+        return panel.template operator()<1>();
+      case 2:
+        return panel.template operator()<2>();
+      case 3:
+        return panel.template operator()<3>();
+      default:
+        return panel.template operator()<kWidth>();
+    }
+  }
 }
 template <int G, int I>
 inline void solve_down(const double* a, int n, double* x) noexcept {
@@ -271,20 +346,47 @@ inline void solve_up(const double* a, int n, const double* inverse, double* x) n
 
 }  // namespace detail
 
-// L D Lᵀ of the lower triangle of n columns, `stride` (padded) apart: L strictly below the diagonal, zeros elsewhere; pivots: D, its inverse, and room
-// (3 n).
+// y = m x: `rows` rows of m, `stride` apart, whole groups of them there and in y; `columns` (padded) of them.
+inline void rows_times(const double* m, int stride, int rows, const double* x, int columns,
+                       double* y) noexcept {
+  for (int i = 0; i < rows; i += kWidth, m += kWidth * stride) {
+    Four sum[kWidth] = {};
+    for (int j = 0; j < columns; j += kWidth) {
+      Four e;
+      std::memcpy(&e, x + j, sizeof(Four));
+      each<kWidth>([&]<int K>() {
+        Four row;
+        std::memcpy(&row, m + K * stride + j, sizeof(Four));
+        sum[K] += row * e;
+      });
+    }
+    const Four all = sums(sum);
+    std::memcpy(y + i, &all, sizeof(Four));
+  }
+}
+
+// L D Lᵀ of the lower triangle of n columns, `stride` (padded) apart: L strictly below the diagonal, zeros in the rest of the diagonal's group; pivots: D,
+// its inverse, and room (3 n).
 // False: a pivot falls below `tolerance` times its diagonal entry.
 [[nodiscard]] inline bool factor(double* a, int n, int stride, double tolerance,
                                  double* pivots) noexcept {
+  const auto fixed = [&]<int G>() {
+    const auto given = [a]<int C, int K>(Four(&column)[C][K]) {
+      constexpr int kFrom = (G - K) * kWidth;
+      for (int j = 0; j < C; ++j)
+        std::memcpy(column[j], a + (kFrom + j) * G * kWidth + kFrom, sizeof(column[j]));
+    };
+    return detail::factor_panels<G, 0>(a, 0, n, tolerance, pivots, pivots + n, given);
+  };
   switch (stride / kWidth) {
     case 1:
-      return detail::factor_block<1, 0>(a, n, tolerance, pivots, pivots + n);
+      return fixed.template operator()<1>();
     case 2:
-      return detail::factor_block<2, 0>(a, n, tolerance, pivots, pivots + n);
+      return fixed.template operator()<2>();
     case 3:
-      return detail::factor_block<3, 0>(a, n, tolerance, pivots, pivots + n);
+      return fixed.template operator()<3>();
     case 4:
-      return detail::factor_block<4, 0>(a, n, tolerance, pivots, pivots + n);
+      return fixed.template operator()<4>();
     default:
       break;
   }

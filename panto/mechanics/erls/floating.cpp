@@ -11,10 +11,6 @@ using lanes::Four;
 constexpr int kBias = FloatingLinks::kJoints;  // its lane
 constexpr Four kLast = {0, 0, 0, 1};
 
-struct LinkMotion {
-  double w, al, bx, by;  // bx, by: acceleration of the origin less gravity, link axes
-};
-
 size_t at(int i) { return static_cast<size_t>(i); }
 Four all(double e) { return Four{e, e, e, e}; }
 Four load(const double* x) {
@@ -39,7 +35,7 @@ void with_groups(int groups, const F& f) {
   }
 }
 
-// f(n) with the usual sizes of clusters, one pin and two, as constants.
+// f(n) with usual numbers, of slaves in a cluster of one pin and of two and of modes, as constants.
 template <class F>
 void with_size(int n, const F& f) {
   switch (n) {
@@ -51,93 +47,116 @@ void with_size(int n, const F& f) {
       return f.template operator()<0>(n);
   }
 }
+// As their namesakes in detail.
 template <int N>
 void factorise(int n, double* a) noexcept {
-  detail::factorise(N > 0 ? N : n, a);
+  if constexpr (N == 0) {
+    detail::factorise(n, a);
+  } else {
+    lanes::each<N>([&]<int I>() {
+      double* row = a + I * N;
+      lanes::each<I>(
+          [&]<int J>() { lanes::each<J>([&]<int K>() { row[J] -= row[K] * a[J * N + K]; }); });
+      double s = row[I];
+      lanes::each<I>([&]<int J>() {
+        const double l = row[J] * a[J * N + J];
+        s -= l * row[J];
+        row[J] = l;
+      });
+      row[I] = 1 / s;
+    });
+  }
 }
 template <int N>
 void solve_factored(int n, const double* a, double* x) noexcept {
-  detail::solve_factored(N > 0 ? N : n, a, x);
+  if constexpr (N == 0) {
+    detail::solve_factored(n, a, x);
+  } else {
+    lanes::each<N>([&]<int I>() { lanes::each<I>([&]<int K>() { x[I] -= a[I * N + K] * x[K]; }); });
+    lanes::each<N>([&]<int J>() {
+      constexpr int I = N - 1 - J;
+      x[I] *= a[I * N + I];
+      lanes::each<J>([&]<int K>() { x[I] -= a[(I + 1 + K) * N + I] * x[I + 1 + K]; });
+    });
+  }
 }
 // Rows w <- -(L D L^T)^-1 w, G groups of columns.
 template <int G, int N>
 void solve_rows(int n, const double* factor, double* w, int ld) noexcept {
-  const int size = N > 0 ? N : n;
-  for (int i = 0; i < size; ++i) {
-    Four sum[G];
-    for (int g = 0; g < G; ++g) sum[g] = load(w + i * ld + lanes::kWidth * g);
-    for (int k = 0; k < i; ++k) {
-      const Four e = all(factor[i * size + k]);
-      for (int g = 0; g < G; ++g) sum[g] -= e * load(w + k * ld + lanes::kWidth * g);
+  if constexpr (N == 0) {
+    for (int g = 0; g < G * lanes::kWidth; ++g, ++w) {
+      for (int i = 0; i < n; ++i)
+        for (int k = 0; k < i; ++k) w[i * ld] -= factor[i * n + k] * w[k * ld];
+      for (int i = n - 1; i >= 0; --i) {
+        w[i * ld] *= -factor[i * n + i];
+        for (int k = i + 1; k < n; ++k) w[i * ld] -= factor[k * n + i] * w[k * ld];
+      }
     }
-    for (int g = 0; g < G; ++g) store(sum[g], w + i * ld + lanes::kWidth * g);
-  }
-  for (int i = size - 1; i >= 0; --i) {
-    Four sum[G];
-    const Four inverse = all(-factor[i * size + i]);
-    for (int g = 0; g < G; ++g) sum[g] = inverse * load(w + i * ld + lanes::kWidth * g);
-    for (int k = i + 1; k < size; ++k) {
-      const Four e = all(factor[k * size + i]);
-      for (int g = 0; g < G; ++g) sum[g] -= e * load(w + k * ld + lanes::kWidth * g);
-    }
-    for (int g = 0; g < G; ++g) store(sum[g], w + i * ld + lanes::kWidth * g);
+  } else {
+    Four row[N][G];
+    lanes::each<N>([&]<int I>() {
+      lanes::each<G>([&]<int B>() { row[I][B] = load(w + I * ld + lanes::kWidth * B); });
+      lanes::each<I>([&]<int K>() {
+        const Four e = all(factor[I * N + K]);
+        lanes::each<G>([&]<int B>() { row[I][B] -= e * row[K][B]; });
+      });
+    });
+    lanes::each<N>([&]<int J>() {
+      constexpr int I = N - 1 - J;
+      const Four inverse = all(-factor[I * N + I]);
+      lanes::each<G>([&]<int B>() { row[I][B] *= inverse; });
+      lanes::each<J>([&]<int K>() {
+        const Four e = all(factor[(I + 1 + K) * N + I]);
+        lanes::each<G>([&]<int B>() { row[I][B] -= e * row[I + 1 + K][B]; });
+      });
+      lanes::each<G>([&]<int B>() { store(row[I][B], w + I * ld + lanes::kWidth * B); });
+    });
   }
 }
 
-// h + G a, s1 + M_t a, K a.
-template <int B>
-void weigh(const LinkMatrices<double>& m, const double* a, double* spin, double* swing,
-           double* elastic) noexcept {
-  Four g[B], t[B], k[B];
-  for (int b = 0; b < B; ++b) {
-    g[b] = load(m.h.data() + lanes::kWidth * b);
-    t[b] = load(m.s1.data() + lanes::kWidth * b);
-    k[b] = Four{};
-  }
-  const double *turning = m.G.data(), *mass = m.Mt.data(), *stiffness = m.K.data();
-  for (int j = 0, from = 0; j < m.n; ++j) {
-    const Four e = all(a[j]);
-    for (int b = 0; b < B; ++b, from += lanes::kWidth) {
-      g[b] += load(turning + from) * e;
-      t[b] += load(mass + from) * e;
-      k[b] += load(stiffness + from) * e;
-    }
-  }
-  for (int b = 0; b < B; ++b) {
-    store(g[b], spin + lanes::kWidth * b);
-    store(t[b], swing + lanes::kWidth * b);
-    store(k[b], elastic + lanes::kWidth * b);
-  }
-}
-
+// h + G a, s1 + M_t a, G ȧ, K a + C ȧ.
 template <int B, bool kDamped>
-void add_forces(const LinkMatrices<double>& m, const double* a_dot, const double* a_ddot,
-                double two_w, Four* f) noexcept {
-  const double *mass = m.M.data(), *turning = m.G.data(), *damping = m.C.data();
-  for (int j = 0, from = 0; j < m.n; ++j) {
-    const Four second = all(a_ddot[j]), rate = all(a_dot[j]), twice = two_w * rate;
-    for (int b = 0; b < B; ++b, from += lanes::kWidth) {
-      f[b] += load(mass + from) * second;
-      f[b] += load(turning + from) * twice;
-      if (kDamped) f[b] += load(damping + from) * rate;
-    }
+void weigh(const LinkMatrices<double>& m, const double* a, const double* a_dot, Four (&spin)[B],
+           Four (&swing)[B], Four (&turning)[B], Four (&force)[B]) noexcept {
+  lanes::each<B>([&]<int I>() {
+    spin[I] = load(m.h.data() + lanes::kWidth * I);
+    swing[I] = load(m.s1.data() + lanes::kWidth * I);
+    turning[I] = force[I] = Four{};
+  });
+  const double *g = m.G.data(), *mass = m.Mt.data(), *k = m.K.data(), *c = m.C.data();
+  const double* const end = a + m.n;
+  for (size_t from = 0; a < end; ++a, ++a_dot, from += B * lanes::kWidth) {
+    const Four e = all(*a), rate = all(*a_dot);
+    lanes::each<B>([&]<int I>() {
+      constexpr int kPlace = lanes::kWidth * I;
+      const Four column = load(g + from + kPlace);
+      spin[I] += column * e;
+      turning[I] += column * rate;
+      swing[I] += load(mass + from + kPlace) * e;
+      force[I] += load(k + from + kPlace) * e;
+      if constexpr (kDamped) force[I] += load(c + from + kPlace) * rate;
+    });
   }
 }
 
-// Momenta of a per independent joint, and f in the last lane: S_x v_x + S_y v_y + h ω + Σ M d over what moves.
+// S_x v_x + S_y v_y + h ω + Σ M d over what moves: momenta of a per independent joint; in the last lane, with accelerations, forces, f added.
 template <int C>
 void momenta(const LinkMatrices<double>& m, const double* spin, const double* f, const int* moving,
              const Four* d, const Four& vx, const Four& vy, const Four& w, Four* out) noexcept {
   const double* column[C > 0 ? C : 1];
   for (int k = 0; k < C; ++k) column[k] = m.M.data() + moving[k] * m.ld;
   const double *sx = m.Sx.data(), *sy = m.Sy.data();
-  for (int i = 0; i < m.n; ++i) {
+  const auto row = [&](int i) {
     Four sum = all(f[i]) * kLast;
     sum += all(sx[i]) * vx;
     sum += all(sy[i]) * vy;
     sum += all(spin[i]) * w;
-    for (int k = 0; k < C; ++k) sum += all(column[k][i]) * d[k];
+    lanes::each<C>([&]<int K>() { sum += all(column[K][i]) * d[K]; });
     out[i] = sum;
+  };
+  for (int i = 0; i < m.n; i += 2) {  // an odd number is padded
+    row(i);
+    row(i + 1);
   }
 }
 
@@ -146,11 +165,15 @@ template <int T>
 void evaluate(const FloatingPlan::LinkPlan& l, const Four* kappa, double* z) noexcept {
   const double* table = l.table.data();
   const int *to = l.to.data(), *const added = to + l.sets, *const end = to + l.to.size();
-  const int terms = T > 0 ? T : l.terms();
+  Four known[T > 0 ? T : 1];
+  lanes::each<T>([&]<int I>() { known[I] = kappa[I]; });
   const auto next = [&] {
     Four sum = load(table);
     table += lanes::kWidth;
-    for (int t = 0; t < terms; ++t, table += lanes::kWidth) sum += load(table) * kappa[t];
+    lanes::each<T>([&]<int I>() { sum += load(table + lanes::kWidth * I) * known[I]; });
+    const int terms = T > 0 ? T : l.terms();
+    for (int t = T; t < terms; ++t) sum += load(table + lanes::kWidth * t) * kappa[t];
+    table += terms * lanes::kWidth;
     return sum;
   };
   for (; to < added; to += lanes::kWidth) {
@@ -187,7 +210,7 @@ FloatingLinks::FloatingLinks(const Model& model)
   const FloatingPlan& p = *plan_;
   const auto room = [](int n) { return std::vector<double>(at(n), 0.0); };
   z_ = p.constant;
-  w_ = room(p.ldw * p.slaves);
+  w_ = room(p.ldw * lanes::padded(p.slaves));
   u_ = room(p.ldb * p.slaves);
   int factors = 0;
   for (const FloatingPlan::ClusterPlan& c : p.clusters) factors += c.size * c.size;
@@ -198,24 +221,26 @@ FloatingLinks::FloatingLinks(const Model& model)
   links_.resize(p.links.size());
   body_.assign(3 * (model.bodies.size() + 1), Four{});
   on_.assign(at(p.ldk), Four{});
-  amplitude_.assign(at(p.modes), Four{});
   pull_.assign(at(p.angles), Four{});
   eta_ = room(lanes::padded(p.modes));
   bias_ = room(p.ldb);
-  across_ = room(p.ldb * kJoints);
-  system_ = room(p.ldb * p.nb + 2 * lanes::kWidth);
+  directions_.assign(at(model.joint_nv()), Four{});
+  system_ = room(p.ldb * (kJoints + p.nb));
   solution_ = room(p.ldb);
-  pivots_ = room(3 * p.nb);
+  pivots_ = inverse_ = room(kJoints + p.nb);
 }
 
-void FloatingLinks::place(const Kin& kin, const Const& c, const double* basis, int stride,
-                          int nz) noexcept {
+void FloatingLinks::clear_directions(int joints) noexcept {
+  nz_ = joints;
+  for (Four& e : directions_) e = Four{};
+}
+
+void FloatingLinks::place(const Kin& kin, const Const& c) noexcept {
   const FloatingPlan& plan = *plan_;
   const double* q = kin.q + model_.joint_nq() - model_.joint_nv();
   double* eta = eta_.data();
   std::copy_n(q + plan.first_mode, plan.modes, eta);
   known_ = false;
-  nz_ = nz;
   for (const FloatingPlan::Input& in : plan.inputs) {
     if (in.slave) continue;
     double* to = &x_[at(in.at)];
@@ -279,48 +304,45 @@ void FloatingLinks::place(const Kin& kin, const Const& c, const double* basis, i
       a[f.modal] = t.c * p.x - t.s * p.y;
       a[f.modal + 1] = t.s * p.x + t.c * p.y;
     }
-    with_groups(l.groups, [&]<int B>() {
-      weigh<B>(m, a, link.spin, link.swing, link.elastic);
-      Four sums[4] = {};
-      for (int b = 0; b < B; ++b) {
-        const int i = lanes::kWidth * b;
-        const Four e = load(a + i);
-        sums[0] += load(m.Sx.data() + i) * e;
-        sums[1] += load(m.Sy.data() + i) * e;
-        sums[2] += (load(m.s1.data() + i) + load(link.swing + i)) * e;
-      }
-      link.ox = m.moment + lanes::detail::sum_of(sums[0]);
-      link.oy = lanes::detail::sum_of(sums[1]);
-      link.inertia = m.inertia + lanes::detail::sum_of(sums[2]);
-    });
+    for (const FloatingPlan::Foreign& f : l.foreign) {
+      if (!f.slave) continue;
+      Turn& t = turns_[at(f.angle)];
+      const double* stiffness = m.k.data() + f.at * m.ldx;
+      t.fx = lanes::dot(stiffness, a, m.ldx);
+      t.fy = lanes::dot(stiffness + m.ldx, a, m.ldx);
+    }
   }
   dependence(c);
-  bodies(kin, basis, stride);
+  bodies(kin);
   along_joints(kin);
 }
 
 // Static slaves of all clusters, owners' axes, and the factors of their stiffness.
-void FloatingLinks::slaves() noexcept {
+inline void FloatingLinks::slaves() noexcept {
   const FloatingPlan& plan = *plan_;
-  double* factor = factor_.data();
+  double *factor = factor_.data(), *x = &x_[at(plan.ldb)];
+  const double* row = z_.data() + plan.still;
+  lanes::rows_times(row, plan.ldk, plan.slaves, x_.data(), plan.ldm, x);
+  for (int i = 0; i < plan.slaves; i += lanes::kWidth) store(-load(x + i), x + i);
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
-    const int size = cluster.size, place = plan.ldm + cluster.first;
-    const double* row = z_.data() + plan.still + cluster.first * plan.ldk;
-    double* x = &x_[at(place)];
-    for (int i = 0; i < size; ++i, row += plan.ldk) {
-      for (int j = 0; j <= i; ++j) factor[i * size + j] = row[place + j];
-      x[i] = -lanes::dot(row, x_.data(), plan.ldm);
-    }
-    with_size(size, [&]<int N>(int n) {
+    with_size(cluster.size, [&]<int N>(int n) {
+      const int size = N > 0 ? N : n;
+      const auto copy = [&](int i) {
+        for (int j = 0; j <= i; ++j)
+          factor[i * size + j] = row[i * plan.ldk + plan.ldb + cluster.first + j];
+      };
+      lanes::each<N>([&]<int I>() { copy(I); });
+      for (int i = N; i < n; ++i) copy(i);
       factorise<N>(n, factor);
-      solve_factored<N>(n, factor, x);
+      solve_factored<N>(n, factor, x + cluster.first);
     });
-    factor += size * size;
+    row += cluster.size * plan.ldk;
+    factor += cluster.size * cluster.size;
   }
 }
 
 // W = −A⁻¹ ∂F/∂(masters, angles), F the static forces on the slaves.
-void FloatingLinks::dependence(const Const& c) noexcept {
+inline void FloatingLinks::dependence(const Const& c) noexcept {
   const FloatingPlan& plan = *plan_;
   const int ld = plan.ldw;
   for (int i = 0; i < plan.slaves; ++i) {
@@ -335,7 +357,7 @@ void FloatingLinks::dependence(const Const& c) noexcept {
     const Link& link = links_[k];
     for (const FloatingPlan::Foreign& f : l.foreign) {
       const auto column = [&](int component) -> double& {
-        return w_[at((component - plan.ldm) * ld + f.angle)];
+        return w_[at((component - plan.ldb) * ld + f.angle)];
       };
       // k times the quarter turn of the pair.
       const double *k0 = m.k.data() + f.at * m.ldx, *k1 = k0 + m.ldx, *a = link.a + f.at;
@@ -351,8 +373,8 @@ void FloatingLinks::dependence(const Const& c) noexcept {
         const Turn& t = turns_[at(s.angle)];
         double gx = g[s.at], gy = g[s.at + 1];
         if (&s == &f) {
-          gx += link.elastic[s.at + 1];
-          gy -= link.elastic[s.at];
+          gx += t.fy;
+          gy -= t.fx;
         }
         column(s.component) += t.c * gx + t.s * gy;
         column(s.component + 1) += t.c * gy - t.s * gx;
@@ -373,8 +395,8 @@ void FloatingLinks::dependence(const Const& c) noexcept {
 }
 
 // Motion of the bodies per independent joint: ω, v_x, v_y.
-void FloatingLinks::bodies(const Kin& kin, const double* basis, int stride) noexcept {
-  const int nz = nz_;
+inline void FloatingLinks::bodies(const Kin& kin) noexcept {
+  const Four* directions = directions_.data();
   const auto* columns = kin.column.data();
   const auto* body = kin.body.data();
   Four *all_bodies = body_.data(), *to = all_bodies;
@@ -384,9 +406,7 @@ void FloatingLinks::bodies(const Kin& kin, const double* basis, int stride) noex
     const Four* parent = all_bodies + 3 * j.parent;
     Four w = parent[0], x = parent[1] - w * all(body->d.y), y = parent[2] + w * all(body->d.x);
     for (int k = j.v; k < j.v + j.nv; ++k) {
-      double lane[lanes::kWidth] = {};
-      for (int z = 0; z < nz; ++z) lane[z] = basis[z * stride + k];
-      const Four e = load(lane);
+      const Four& e = directions[k];
       w += e * all(columns[k].w);
       x += e * all(columns[k].v.x);
       y += e * all(columns[k].v.y);
@@ -398,7 +418,7 @@ void FloatingLinks::bodies(const Kin& kin, const double* basis, int stride) noex
 }
 
 // Rates per independent joint: of the links, link axes, and of what moves in them while masters and amplitudes are held.
-void FloatingLinks::along_joints(const Kin& kin) noexcept {
+inline void FloatingLinks::along_joints(const Kin& kin) noexcept {
   const FloatingPlan& plan = *plan_;
   Four *rate = pull_.data(), *on = on_.data();  // rate: of the angles
   const Four* bodies_moving = body_.data();
@@ -414,7 +434,7 @@ void FloatingLinks::along_joints(const Kin& kin) noexcept {
     for (const FloatingPlan::Foreign& f : l.foreign)
       rate[f.angle] = bodies_moving[3 * f.owner_body] - body[0];
   }
-  Four* slave = on + plan.ldm;
+  Four* slave = on + plan.ldb;
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters)
     for (int i = cluster.first; i < cluster.first + cluster.size; ++i) {
       const double* w = w_.data() + i * plan.ldw;
@@ -476,8 +496,7 @@ void FloatingLinks::move(Kin& kin, const Const& c, const double* v) noexcept {
     for (const FloatingPlan::Foreign& f : l.foreign)
       rate[f.angle] = turns_[at(f.angle)].rate =
           kin.body[at(f.owner_body)].w - kin.body[at(l.body)].w;
-  for (int i = 0; i < plan.slaves; ++i)
-    x_dot[plan.ldm + i] = lanes::dot(&w_[at(i * plan.ldw)], rate, plan.ldf + plan.ldm);
+  lanes::rows_times(w_.data(), plan.ldw, plan.slaves, rate, plan.ldf + plan.ldm, x_dot + plan.ldb);
   double* eta = eta_.data();
   std::copy_n(v + plan.first_mode, plan.modes, eta);
   for (size_t k = 0; k < links_.size(); ++k) {
@@ -511,125 +530,138 @@ void FloatingLinks::move(Kin& kin, const Const& c, const double* v) noexcept {
 void FloatingLinks::accelerate(const Kin& kin, const Const& c) noexcept {
   const FloatingPlan& plan = *plan_;
   double* second = x_ddot_.data();
-  for (int i = plan.ldm; i < plan.ldm + plan.slaves; ++i) second[i] = 0;
+  lanes::clear(second + plan.ldb, lanes::padded(plan.slaves));
+  const auto* bodies = kin.body.data();
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
     if (l.foreign.empty()) continue;
     const LinkMatrices<double>& m = c.reduced.links[k];
     Link& link = links_[k];
-    const double *a = link.a, *a_dot = link.a_dot;
-    double* to = link.a_ddot;
-    for (const FloatingPlan::Foreign& f : l.foreign) {
-      Turn& t = turns_[at(f.angle)];
-      t.second = kin.body[at(f.owner_body)].al - kin.body[at(l.body)].al;
-      const double square = t.rate * t.rate, twice = 2 * t.rate;
-      const auto turned = [&](int i) {
-        to[i] = square * a[i] - twice * a_dot[i + 1] - t.second * a[i + 1];
-        to[i + 1] = square * a[i + 1] + twice * a_dot[i] + t.second * a[i];
-      };
-      turned(f.at);
-      if (f.modal >= 0) turned(f.modal);
-    }
-    if (!l.follows && l.slaves.empty()) continue;
-    // f'' = k a'' + ω̇ Ĵ f − ω² f + 2 ω Ĵ k a' with ω the rate of the link against the owner's
-    alignas(32) double product[kWidest] = {}, rate[kWidest] = {};
-    for (const FloatingPlan::Foreign& f : l.foreign)
-      lanes::add_product(m.k.data() + f.at * m.ldx, m.ldx, m.ldx, 2, to + f.at, product);
-    if (l.follows) lanes::add_product(m.k.data(), m.ldx, m.ldx, m.nx, a_dot, rate);
-    for (const FloatingPlan::Own& o : l.slaves) {
-      second[o.component] -= product[o.at];
-      if (o.pair) second[o.component + 1] -= product[o.at + 1];
-    }
-    for (const FloatingPlan::Foreign& f : l.foreign) {
-      if (!f.slave) continue;
-      const Turn& t = turns_[at(f.angle)];
-      const double square = t.rate * t.rate, twice = 2 * t.rate, px = link.elastic[f.at],
-                   py = link.elastic[f.at + 1],
-                   fx = product[f.at] + t.second * py - square * px + twice * rate[f.at + 1],
-                   fy = product[f.at + 1] - t.second * px - square * py - twice * rate[f.at];
-      second[f.component] -= t.c * fx + t.s * fy;
-      second[f.component + 1] -= t.c * fy - t.s * fx;
-    }
+    const double *a = link.a, *a_dot = link.a_dot, *stiffness = m.k.data();
+    Four* d = link.d;
+    with_groups(m.ldx / lanes::kWidth, [&]<int B>() {
+      Four product[B] = {};
+      for (const FloatingPlan::Foreign& f : l.foreign) {
+        Turn& t = turns_[at(f.angle)];
+        t.second = bodies[f.owner_body].al - bodies[l.body].al;
+        const double square = t.rate * t.rate, twice = 2 * t.rate;
+        const auto turned = [&](int i) {
+          d[0][kBias] = square * a[i] - twice * a_dot[i + 1] - t.second * a[i + 1];
+          d[1][kBias] = square * a[i + 1] + twice * a_dot[i] + t.second * a[i];
+          d += 2;
+        };
+        turned(f.at);
+        const double *k0 = stiffness + f.at * m.ldx, *k1 = k0 + m.ldx;
+        const Four x = all(d[-2][kBias]), y = all(d[-1][kBias]);
+        for (int i = 0; i < B; ++i)
+          product[i] += x * load(k0 + lanes::kWidth * i) + y * load(k1 + lanes::kWidth * i);
+        if (f.modal >= 0) turned(f.modal);
+      }
+      if (!l.follows && l.slaves.empty()) return;
+      // f'' = k a'' + ω̇ Ĵ f − ω² f + 2 ω Ĵ k a' with ω the rate of the link against the owner's
+      alignas(32) double force[B * lanes::kWidth];
+      for (int i = 0; i < B; ++i) store(product[i], force + lanes::kWidth * i);
+      for (const FloatingPlan::Own& o : l.slaves) {
+        second[o.component] -= force[o.at];
+        if (o.pair) second[o.component + 1] -= force[o.at + 1];
+      }
+      for (const FloatingPlan::Foreign& f : l.foreign) {
+        if (!f.slave) continue;
+        const Turn& t = turns_[at(f.angle)];
+        const double *k0 = stiffness + f.at * m.ldx, square = t.rate * t.rate, twice = 2 * t.rate,
+                     rx = lanes::dot(k0, a_dot, B * lanes::kWidth),
+                     ry = lanes::dot(k0 + m.ldx, a_dot, B * lanes::kWidth),
+                     fx = force[f.at] + t.second * t.fy - square * t.fx + twice * ry,
+                     fy = force[f.at + 1] - t.second * t.fx - square * t.fy - twice * rx;
+        second[f.component] -= t.c * fx + t.s * fy;
+        second[f.component + 1] -= t.c * fy - t.s * fx;
+      }
+    });
   }
   const double* factor = factor_.data();
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
     with_size(cluster.size, [&]<int N>(int n) {
-      solve_factored<N>(n, factor, second + plan.ldm + cluster.first);
+      solve_factored<N>(n, factor, second + plan.ldb + cluster.first);
     });
     factor += cluster.size * cluster.size;
   }
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
-    double* to = links_[k].a_ddot;
-    for (const FloatingPlan::Own& o : l.slaves) {
-      to[o.at] = second[o.component];
-      if (o.pair) to[o.at + 1] = second[o.component + 1];
-    }
+    Four* d = links_[k].d;
     for (const FloatingPlan::Foreign& f : l.foreign) {
-      if (!f.slave) continue;
-      const Turn& t = turns_[at(f.angle)];
-      const double ex = second[f.component], ey = second[f.component + 1];
-      to[f.at] += t.c * ex - t.s * ey;
-      to[f.at + 1] += t.s * ex + t.c * ey;
+      if (f.slave) {
+        const Turn& t = turns_[at(f.angle)];
+        const double ex = second[f.component], ey = second[f.component + 1];
+        d[0][kBias] += t.c * ex - t.s * ey;
+        d[1][kBias] += t.s * ex + t.c * ey;
+      }
+      d += f.modal >= 0 ? 4 : 2;
+    }
+    for (const FloatingPlan::Own& o : l.slaves) {
+      (*d++)[kBias] = second[o.component];
+      if (o.pair) (*d++)[kBias] = second[o.component + 1];
     }
   }
 }
 
 void FloatingLinks::forces(Kin& kin, const Const& c, Wrenches& wrench) noexcept {
   ReducedState<double>& s = kin.reduced;
-  const size_t first = model_.bodies.size() + 1;
-  for (const int node : s.used) wrench[first + at(node)] = {};
+  detail::clear_nodes(kin, wrench);
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan_->links[k];
     const LinkMatrices<double>& m = c.reduced.links[k];
-    const Link& link = links_[k];
+    Link& link = links_[k];
     const auto body = at(l.body);
     const auto& b = kin.body[body];
     const Vec2<double> ag{b.a.x - c.gravity.x, b.a.y - c.gravity.y};
-    const LinkMotion o{b.w, b.al, b.R.c * ag.x + b.R.s * ag.y, b.R.c * ag.y - b.R.s * ag.x};
-    const double w2 = o.w * o.w, two_w = 2 * o.w;
+    link.vx[kBias] = b.R.c * ag.x + b.R.s * ag.y;
+    link.vy[kBias] = b.R.c * ag.y - b.R.s * ag.x;
+    link.w[kBias] = b.al;
+    const double w2 = b.w * b.w, two_w = 2 * b.w;
     double* to = s.force.link[k].data();
-    Four sums[3] = {};
+    // Along x, y: S a; inertia; Coriolis torque. S ȧ along x, y.
+    Four sums[4] = {}, rates[2] = {};
     with_groups(l.groups, [&]<int B>() {
-      Four f[B];
-      for (int i = 0; i < B; ++i) {
-        const int place = lanes::kWidth * i;
-        const Four spin = load(link.spin + place), swing = load(link.swing + place),
-                   sx = load(m.Sx.data() + place), sy = load(m.Sy.data() + place),
-                   rate = load(link.a_dot + place), second = load(link.a_ddot + place);
-        f[i] = load(link.elastic + place) + o.al * spin - w2 * swing + o.bx * sx + o.by * sy;
-        sums[0] += spin * second + two_w * (swing * rate);
-        sums[1] += sx * second - two_w * (sy * rate);
-        sums[2] += sy * second + two_w * (sx * rate);
-      }
+      Four spin[B], swing[B], turning[B], f[B];
       if (m.damped) {
-        add_forces<B, true>(m, link.a_dot, link.a_ddot, two_w, f);
+        weigh<B, true>(m, link.a, link.a_dot, spin, swing, turning, f);
       } else {
-        add_forces<B, false>(m, link.a_dot, link.a_ddot, two_w, f);
+        weigh<B, false>(m, link.a, link.a_dot, spin, swing, turning, f);
       }
-      for (int i = 0; i < B; ++i) store(f[i], to + lanes::kWidth * i);
+      lanes::each<B>([&]<int I>() {
+        constexpr int kPlace = lanes::kWidth * I;
+        const Four a = load(link.a + kPlace), rate = load(link.a_dot + kPlace),
+                   sx = load(m.Sx.data() + kPlace), sy = load(m.Sy.data() + kPlace);
+        sums[0] += sx * a;
+        sums[1] += sy * a;
+        sums[2] += (load(m.s1.data() + kPlace) + swing[I]) * a;
+        sums[3] += swing[I] * rate;
+        rates[0] += sx * rate;
+        rates[1] += sy * rate;
+        store(spin[I], link.spin + kPlace);
+        store(f[I] - w2 * swing[I] + two_w * turning[I], to + kPlace);
+      });
     });
-    const Vec2<double> force{
-        lanes::detail::sum_of(sums[1]) + m.mass * o.bx - o.al * link.oy - w2 * link.ox,
-        lanes::detail::sum_of(sums[2]) + m.mass * o.by + o.al * link.ox - w2 * link.oy};
+    const Four sum = lanes::sums(sums);
+    link.ox = m.moment + sum[0];
+    link.oy = sum[1];
+    link.inertia = m.inertia + sum[2];
+    const Vec2<double> force{-two_w * lanes::detail::sum_of(rates[1]) - w2 * link.ox,
+                             two_w * lanes::detail::sum_of(rates[0]) - w2 * link.oy};
     wrench[body].f += rotate(b.R, force);
-    wrench[body].n +=
-        lanes::detail::sum_of(sums[0]) + o.al * link.inertia + link.ox * o.by - link.oy * o.bx;
+    wrench[body].n += two_w * sum[3];
     s.force.torque[k] = 0;
   }
 }
 
-// Forces on a with those per independent joint, which where the pose is new also add to the inertia of the joints.
-void FloatingLinks::project(const Const& c, size_t index, const double* f, Four* out) noexcept {
+// Forces on a and on the link with those per independent joint.
+inline void FloatingLinks::project(const Const& c, size_t index, const double* f,
+                                   const Rot2<double>& R, Wrench<Planar, double>& wrench,
+                                   Four* out) noexcept {
   const FloatingPlan::LinkPlan& l = plan_->links[index];
   const LinkMatrices<double>& m = c.reduced.links[index];
   Link& link = links_[index];
   const auto count = static_cast<int>(l.moving.size());
-  link.turn = Four{};
-  if (known_) {
-    for (int i = 0; i < m.n; ++i) out[i] = all(f[i]) * kLast;
-    return;
-  }
   const int* moving = l.moving.data();
   const Four *d = link.d, vx = link.vx, vy = link.vy, w = link.w;
   const auto with = [&]<int C>() { momenta<C>(m, link.spin, f, moving, d, vx, vy, w, out); };
@@ -658,28 +690,30 @@ void FloatingLinks::project(const Const& c, size_t index, const double* f, Four*
   }
   Four px = all(m.mass) * vx - all(link.oy) * w, py = all(m.mass) * vy + all(link.ox) * w,
        turn = all(link.inertia) * w + all(link.ox) * vy - all(link.oy) * vx;
+  const double *sx = m.Sx.data(), *sy = m.Sy.data();
   for (int k = 0; k < count; ++k) {
-    px += all(m.Sx[at(moving[k])]) * d[k];
-    py += all(m.Sy[at(moving[k])]) * d[k];
+    px += all(sx[moving[k]]) * d[k];
+    py += all(sy[moving[k]]) * d[k];
     turn += all(link.spin[moving[k]]) * d[k];
   }
+  link.px = px;
+  link.py = py;
   link.turn = turn;
-  double x[lanes::kWidth], y[lanes::kWidth];
-  store(vx, x);
-  store(vy, y);
-  for (int z = 0; z < nz_; ++z) inertia_[z] += all(x[z]) * px + all(y[z]) * py;
+  wrench.f += rotate(R, Vec2<double>{px[kBias], py[kBias]});
 }
 
 void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const double* r,
                            const double* added) noexcept {
   ReducedState<double>& s = kin.reduced;
   const FloatingPlan& plan = *plan_;
-  const size_t first = model_.bodies.size() + 1;
-  for (const int node : s.used) {
-    const auto k = at(s.node_link[at(node)]);
-    detail::spread_node(kin, c, node, wrench[first + at(node)], s.force,
-                        wrench[at(plan.links[k].body)]);
-  }
+  detail::spread_nodes(kin, c, wrench);
+  const auto add_inertia = [this](const Four& vx, const Four& px, const Four& vy, const Four& py,
+                                  const Four& w, const Four& turn) {
+    lanes::each<kJoints>([&]<int Z>() {
+      inertia_[Z] += lanes::spread<Z>(vx) * px + lanes::spread<Z>(vy) * py;
+      inertia_[Z] += lanes::spread<Z>(w) * turn;
+    });
+  };
   if (!known_) {
     for (Four& e : inertia_) e = Four{};
     for (const int i : plan.solids) {
@@ -687,8 +721,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
       const Vec2<double> com = rotate(kin.body[at(i) + 1].R, k.com);
       const Four *own = &body_[3 * (at(i) + 1)], w = own[0], x = own[1] - w * all(com.y),
                  y = own[2] + w * all(com.x);
-      for (int z = 0; z < nz_; ++z)
-        inertia_[z] += all(k.mass * x[z]) * x + all(k.mass * y[z]) * y + all(k.inertia * w[z]) * w;
+      add_inertia(x, all(k.mass) * x, y, all(k.mass) * y, w, all(k.inertia) * w);
     }
   }
   const auto direct = [&](int dof) { return Four{0, 0, 0, r[dof] - added[dof]}; };
@@ -696,8 +729,8 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
   const Turn* turns = turns_.data();
   Link* links = links_.data();
   const double* shapes = c.reduced.shared.data();
-  Four *on = on_.data(), *amplitude = amplitude_.data(), *pull = pull_.data();
-  for (int i = plan.ldm; i < plan.ldm + plan.slaves; ++i) on[i] = Four{};
+  Four *on = on_.data(), *amplitude = on + plan.masters, *pull = pull_.data();
+  for (int i = plan.ldb; i < plan.ldb + plan.slaves; ++i) on[i] = Four{};
   for (int i = 0; i < plan.modes; ++i) amplitude[i] = direct(plan.first_mode + i);
   for (size_t k = 0; k < links_.size(); ++k) {
     const FloatingPlan::LinkPlan& l = plan.links[k];
@@ -721,13 +754,16 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
     const FloatingPlan::LinkPlan& l = plan.links[k];
     const double* a = links[k].a;
     Four f[kWidest];
-    project(c, k, s.force.link[k].data(), f);
+    project(c, k, s.force.link[k].data(), kin.body[at(l.body)].R, wrench[at(l.body)], f);
     for (const FloatingPlan::Own& o : l.own) {
       on[o.component] += f[o.at];
       if (o.pair) on[o.component + 1] += f[o.at + 1];
     }
     const Four* modal = f + l.nx;
-    for (int i = 0; i < modes; ++i) amplitude[i] += modal[i];
+    with_size(modes, [&]<int N>(int n) {
+      lanes::each<N>([&]<int I>() { amplitude[I] += modal[I]; });
+      for (int i = N; i < n; ++i) amplitude[i] += modal[i];
+    });
     for (const FloatingPlan::Foreign& p : l.foreign) {
       const Turn& t = turns[p.angle];
       const Four x = f[p.at], y = f[p.at + 1];
@@ -738,8 +774,13 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
         const Four mx = f[p.modal], my = f[p.modal + 1], gx = all(t.c) * mx + all(t.s) * my,
                    gy = all(t.c) * my - all(t.s) * mx;
         const double* shape = shapes + p.shape;
-        for (int i = 0; i < modes; ++i)
-          amplitude[i] += all(shape[i]) * gx + all(shape[modes + i]) * gy;
+        with_size(modes, [&]<int N>(int n) {
+          const auto mode = [&](int i) {
+            amplitude[i] += all(shape[i]) * gx + all(shape[modes + i]) * gy;
+          };
+          lanes::each<N>([&]<int I>() { mode(I); });
+          for (int i = N; i < n; ++i) mode(i);
+        });
         turn += all(a[p.modal]) * my - all(a[p.modal + 1]) * mx;
       }
       pull[p.angle] = turn;
@@ -748,7 +789,7 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
   // Slaves to masters and angles.
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
     const double* w = &w_[at(cluster.first * plan.ldw)];
-    const Four* f = on + plan.ldm + cluster.first;
+    const Four* f = on + plan.ldb + cluster.first;
     with_size(cluster.size, [&]<int N>(int n) {
       const int size = N > 0 ? N : n, ld = plan.ldw;
       const auto add = [&](const double* column, Four& to) {
@@ -768,54 +809,46 @@ void FloatingLinks::gather(Kin& kin, const Const& c, Wrenches& wrench, const dou
   for (size_t k = 0; k < links_.size(); ++k) {
     const Link& link = links[k];
     wrench[at(plan.links[k].body)].n += link.turn[kBias];
-    if (known_) continue;
-    double w[lanes::kWidth];
-    store(link.w, w);
-    for (int z = 0; z < nz_; ++z) inertia_[z] += all(w[z]) * link.turn;
+    if (!known_) add_inertia(link.vx, link.px, link.vy, link.py, link.w, link.turn);
   }
   // By joint; the bias with the sign of the right side.
-  double *bias = bias_.data(), *across = across_.data();
+  double *bias = bias_.data(), *across = system_.data();
   const int nz = known_ ? 0 : nz_, ldb = plan.ldb;
-  const auto part = [&](const Four* from, int count, int begin) {
-    const auto* e = reinterpret_cast<const double*>(from);
-    for (int i = begin; i < begin + count; ++i, e += lanes::kWidth) {
-      bias[i] = -e[kBias];
-      for (int z = 0; z < nz; ++z) across[z * ldb + i] = e[z];
-    }
-  };
-  part(on, plan.masters, 0);
-  part(amplitude, modes, plan.masters);
+  for (int i = 0; i < ldb; i += lanes::kWidth) {
+    Four e[lanes::kWidth] = {on[i], on[i + 1], on[i + 2], on[i + 3]};
+    lanes::transpose(e);
+    for (int z = 0; z < nz; ++z) store(e[z], across + z * ldb + i);
+    store(-e[kBias], bias + i);
+  }
 }
 
-// L D Lᵀ over (joints, b).
+// L D Lᵀ over (joints, b), the columns of the joints in b first.
 bool FloatingLinks::factor(double tolerance) noexcept {
   if (known_) return true;
   const FloatingPlan& plan = *plan_;
-  const int ldb = plan.ldb;
   const int nz = nz_;
+  double *pivots = pivots_.data(), *inverse = inverse_.data(), *system = system_.data();
   for (int z = 0; z < nz; ++z) {
-    double row[lanes::kWidth];
+    double row[lanes::kWidth], *column = system + z * plan.ldb;
     store(inertia_[z], row);
     double pivot = row[z];
     for (int j = 0; j < z; ++j) {
       double e = row[j];
-      for (int k = 0; k < j; ++k) e -= lower_[z][k] * joint_pivots_[k] * lower_[j][k];
-      lower_[z][j] = e / joint_pivots_[j];
+      for (int k = 0; k < j; ++k) e -= lower_[z][k] * pivots[k] * lower_[j][k];
+      lower_[z][j] = e * inverse[j];
       pivot -= lower_[z][j] * e;
+      lanes::add(-e, system + j * plan.ldb, column, plan.ldb);
     }
     if (!(pivot > tolerance * row[z])) return false;
-    joint_pivots_[z] = pivot;
-    for (int j = 0; j < z; ++j)
-      lanes::add(-lower_[z][j], &across_[at(j * ldb)], &across_[at(z * ldb)], ldb);
+    pivots[z] = pivot;
+    inverse[z] = 1 / pivot;
+    lanes::scale(inverse[z], column, plan.ldb);
   }
-  double* before = solution_.data();  // diagonal entries
-  with_groups(ldb / lanes::kWidth, [&]<int B>() {
+  with_groups(plan.ldb / lanes::kWidth, [&]<int B>() {
     weigh_slaves<B>();
-    columns<B, 0>(before);
+    known_ = lanes::detail::factor_panels<B, 0>(system, nz, plan.nb, tolerance, pivots, inverse,
+                                                [&](auto& columns) { assemble<B>(columns); });
   });
-  if (!lanes::factor(system_.data(), plan.nb, ldb, tolerance, pivots_.data())) return false;
-  known_ = true;
-  for (int i = 0; i < plan.nb; ++i) known_ &= pivots_[at(i)] > tolerance * before[i];
   return known_;
 }
 
@@ -826,84 +859,74 @@ void FloatingLinks::weigh_slaves() noexcept {
   constexpr int ldb = B * lanes::kWidth;
   const int ldw = plan.ldw;
   double* u = u_.data();
+  const double* from = z_.data() + plan.nb * plan.ldz;
   for (const FloatingPlan::ClusterPlan& cluster : plan.clusters) {
-    const int size = cluster.size;
-    const double *w = w_.data() + cluster.first * ldw + plan.ldf,
-                 *from = z_.data() + (plan.nb + cluster.first) * plan.ldz;
-    for (int y = 0; y < size; ++y, from += plan.ldz, u += ldb) {
-      const double* yy = from + ldb + cluster.first;
-      Four sum[B];
-      for (int b = 0; b < B; ++b) sum[b] = load(from + lanes::kWidth * b);
-      for (int k = 0; k < size; ++k) {
-        const Four e = all(0.5 * yy[k]);
-        for (int b = 0; b < B; ++b) sum[b] += e * load(w + k * ldw + lanes::kWidth * b);
+    const double* w = w_.data() + cluster.first * ldw + plan.ldf;
+    with_size(cluster.size, [&]<int N>(int n) {
+      const int size = N > 0 ? N : n;
+      for (int y = 0; y < size; ++y, from += plan.ldz, u += ldb) {
+        const double* half = from + ldb + cluster.first;
+        Four sum[B];
+        lanes::each<B>([&]<int G>() { sum[G] = load(from + lanes::kWidth * G); });
+        const auto follow = [&](int k) {
+          const Four e = all(half[k]);
+          lanes::each<B>([&]<int G>() { sum[G] += e * load(w + k * ldw + lanes::kWidth * G); });
+        };
+        lanes::each<N>([&]<int K>() { follow(K); });
+        for (int k = N; k < size; ++k) follow(k);
+        lanes::each<B>([&]<int G>() { store(sum[G], u + lanes::kWidth * G); });
       }
-      for (int b = 0; b < B; ++b) store(sum[b], u + lanes::kWidth * b);
-    }
+    });
   }
 }
 
-// Columns 4 I .. of M + Wᵀ U + Uᵀ W less what the joints take, from the diagonal down.
-template <int B, int I>
-void FloatingLinks::columns(double* before) noexcept {
+// C columns of M + Wᵀ U + Uᵀ W from the group of the diagonal down, the last K of B.
+template <int B, int C, int K>
+inline void FloatingLinks::assemble(Four (&columns)[C][K]) const noexcept {
   const FloatingPlan& plan = *plan_;
-  constexpr int ldb = B * lanes::kWidth, kFrom = I * lanes::kWidth, kGroups = B - I;
-  const int ldw = plan.ldw, nz = nz_, ldz = plan.ldz,
-            end = std::min(plan.nb, kFrom + lanes::kWidth);
-  const double *z = z_.data(), *across = across_.data();
-  for (int j = kFrom; j < end; ++j) {
-    Four sum[kGroups];
-    for (int b = 0; b < kGroups; ++b) sum[b] = load(z + j * ldz + kFrom + lanes::kWidth * b);
-    for (const int k : plan.clusters_of[at(j)]) {
-      const FloatingPlan::ClusterPlan& cluster = plan.clusters[at(k)];
-      const double *w = w_.data() + cluster.first * ldw + plan.ldf,
-                   *u = u_.data() + cluster.first * ldb;
-      for (int y = 0; y < cluster.size; ++y, w += ldw, u += ldb) {
-        const Four f = all(w[j]), g = all(u[j]);
-        for (int b = 0; b < kGroups; ++b) {
-          sum[b] += f * load(u + kFrom + lanes::kWidth * b);
-          sum[b] += g * load(w + kFrom + lanes::kWidth * b);
-        }
-      }
-    }
-    double diagonal[lanes::kWidth];
-    store(sum[0], diagonal);
-    before[j] = diagonal[j - kFrom];
-    for (int e = 0; e < nz; ++e) {
-      const Four f = all(across[e * ldb + j] / joint_pivots_[e]);
-      for (int b = 0; b < kGroups; ++b)
-        sum[b] -= f * load(across + e * ldb + kFrom + lanes::kWidth * b);
-    }
-    for (int b = 0; b < kGroups; ++b)
-      store(sum[b], system_.data() + j * ldb + kFrom + lanes::kWidth * b);
+  constexpr int kFrom = (B - K) * lanes::kWidth, ldb = B * lanes::kWidth;
+  const double *z = z_.data() + kFrom * plan.ldz + kFrom, *all_w = w_.data() + plan.ldf + kFrom,
+               *all_u = u_.data() + kFrom;
+  lanes::each<C>([&]<int J>() {
+    lanes::each<K>([&]<int G>() { columns[J][G] = load(z + J * plan.ldz + lanes::kWidth * G); });
+  });
+  for (const int y : plan.slaves_of[B - K]) {
+    const double *w = all_w + y * plan.ldw, *u = all_u + y * ldb;
+    const auto add = [&](const double* factors, const double* vector) {
+      lanes::each<C>([&]<int J>() {
+        const Four f = all(factors[J]);
+        lanes::each<K>([&]<int G>() { columns[J][G] += f * load(vector + lanes::kWidth * G); });
+      });
+    };
+    add(w, u);
+    add(u, w);
   }
-  if constexpr (I + 1 < B) columns<B, I + 1>(before);
 }
 
-void FloatingLinks::solve(const Kin& kin, const double* r, const double* basis, int stride,
-                          int joints, double* a) noexcept {
+void FloatingLinks::solve(const Kin& kin, const double* r, int joints, double* a) noexcept {
   const FloatingPlan& plan = *plan_;
   const int nb = plan.nb, ldb = plan.ldb, nz = nz_;
-  double joint[kJoints], *x = solution_.data();
+  const double *system = system_.data(), *inverse = inverse_.data();
+  const Four* directions = directions_.data();
+  double *x = solution_.data(), joint[lanes::kWidth];
   lanes::copy(bias_.data(), x, ldb);
+  Four turning = {};
+  for (int i = 0; i < joints; ++i) turning -= all(r[i]) * directions[i];
+  store(turning, joint);
   for (int z = 0; z < nz; ++z) {
-    const double* column = basis + z * stride;
-    double sum = 0;
-    for (int i = 0; i < joints; ++i) sum -= column[i] * r[i];
-    for (int j = 0; j < z; ++j) sum -= lower_[z][j] * joint[j];
-    joint[z] = sum;
-    lanes::add(-sum / joint_pivots_[z], &across_[at(z * ldb)], x, ldb);
+    for (int j = 0; j < z; ++j) joint[z] -= lower_[z][j] * joint[j];
+    lanes::add(-joint[z], system + z * ldb, x, ldb);
   }
-  lanes::solve(system_.data(), nb, ldb, pivots_.data(), x);
+  with_groups(ldb / lanes::kWidth, [&]<int B>() {
+    lanes::detail::solve_down<B, 0>(system + nz * ldb, nb, x);
+    lanes::detail::solve_up<B, 0>(system + nz * ldb, nb, inverse + nz, x);
+  });
   for (int z = nz - 1; z >= 0; --z) {
-    double e = (joint[z] - lanes::dot(&across_[at(z * ldb)], x, ldb)) / joint_pivots_[z];
-    for (int i = z + 1; i < nz; ++i) e -= lower_[i][z] * joint[i];
-    joint[z] = e;
+    joint[z] = joint[z] * inverse[z] - lanes::dot(system + z * ldb, x, ldb);
+    for (int i = z + 1; i < nz; ++i) joint[z] -= lower_[i][z] * joint[i];
   }
-  for (int z = 0; z < nz; ++z) {
-    const double *column = basis + z * stride, e = joint[z];
-    for (int i = 0; i < joints; ++i) a[i] += column[i] * e;
-  }
+  turning = load(joint);
+  for (int i = 0; i < joints; ++i) a[i] += lanes::detail::sum_of(turning * directions[i]);
   for (int i = 0; i < plan.modes; ++i) a[plan.first_mode + i] = x[plan.masters + i];
   for (const FloatingPlan::Input& in : plan.inputs) {
     if (in.slave) continue;
@@ -912,9 +935,7 @@ void FloatingLinks::solve(const Kin& kin, const double* r, const double* basis, 
       continue;
     }
     const auto& b = kin.body[at(in.body)];
-    const Four turn = body_[at(3 * in.body)];
-    double al = b.al;
-    for (int z = 0; z < nz; ++z) al += turn[z] * joint[z];
+    const double al = b.al + lanes::detail::sum_of(body_[at(3 * in.body)] * turning);
     const double *e = &x_[at(in.at)], *rate = &x_dot_[at(in.at)], w2 = b.w * b.w, two_w = 2 * b.w,
                  ex = x[in.at] - al * e[1] - two_w * rate[1] - w2 * e[0],
                  ey = x[in.at + 1] + al * e[0] + two_w * rate[0] - w2 * e[1];

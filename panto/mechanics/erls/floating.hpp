@@ -31,8 +31,13 @@ class FloatingLinks {
   [[nodiscard]] std::shared_ptr<const FloatingPlan> baked(const ReducedConstants<double>& c) const;
   void use(std::shared_ptr<const FloatingPlan> plan) noexcept;
 
-  // Positions of the links at those of the bodies; basis: R of the joints, nz columns `stride` apart.
-  void place(const Kin& kin, const Const& c, const double* basis, int stride, int nz) noexcept;
+  // R of the joints, what is not zero, before place().
+  void clear_directions(int joints) noexcept;
+  void set_direction(int speed, int joint, double value) noexcept {
+    directions_[static_cast<size_t>(speed)][joint] = value;
+  }
+  // Positions of the links at those of the bodies.
+  void place(const Kin& kin, const Const& c) noexcept;
   // Displacements of the links whose nodes forces look at, for place_node() and move_node().
   void lend(Kin& kin) const noexcept;
   // Rates of a, after the speeds of the bodies.
@@ -47,31 +52,32 @@ class FloatingLinks {
   // The factor of the mass matrix, where the pose is new. False: not definite.
   [[nodiscard]] bool factor(double tolerance) noexcept;
   // Accelerations; r: forces on the joints, left sides; a has those of the joints at zero independent ones.
-  void solve(const Kin& kin, const double* r, const double* basis, int stride, int joints,
-             double* a) noexcept;
+  void solve(const Kin& kin, const double* r, int joints, double* a) noexcept;
 
  private:
   using Four = lanes::Four;
   struct Turn {
     double c = 1, s = 0, rate = 0, second = 0;  // of β
+    double fx = 0, fy = 0;                      // of slaves: k x on the pair
   };
   struct Link {
-    // As LinkState; elastic: K a. Amplitudes are copied in whole groups, what stands behind them then.
-    alignas(32) double a[kWidest + lanes::kWidth], a_dot[kWidest + lanes::kWidth], a_ddot[kWidest],
-        spin[kWidest], swing[kWidest], elastic[kWidest];
-    double inertia, ox, oy;     // as LinkState
-    Four vx, vy, w;             // of the link's origin, per independent joint, link axes
-    Four turn, d[2 * kWidest];  // torque; rates of what moves, per independent joint
+    // As LinkState. Amplitudes are copied in whole groups, what stands behind them then.
+    alignas(32) double a[kWidest + lanes::kWidth], a_dot[kWidest + lanes::kWidth], spin[kWidest];
+    double inertia, ox, oy;  // as LinkState
+    // Per independent joint and, in the last lane, accelerations less gravity: of the link's origin, link axes; of what moves. Momenta and torque.
+    Four vx, vy, w, d[2 * kWidest], px, py, turn;
   };
-  void bodies(const Kin& kin, const double* basis, int stride) noexcept;
+  void bodies(const Kin& kin) noexcept;
   void slaves() noexcept;
   void dependence(const Const& c) noexcept;
   void along_joints(const Kin& kin) noexcept;
-  void project(const Const& c, size_t index, const double* f, Four* out) noexcept;
+  [[gnu::always_inline]] void project(const Const& c, size_t index, const double* f,
+                                      const Rot2<double>& R, Wrench<Planar, double>& wrench,
+                                      Four* out) noexcept;
   template <int B>
   void weigh_slaves() noexcept;
-  template <int B, int I>
-  void columns(double* before) noexcept;
+  template <int B, int C, int K>
+  [[gnu::always_inline]] void assemble(Four (&columns)[C][K]) const noexcept;
 
   std::shared_ptr<const FloatingPlan> plan_;
   const Model& model_;
@@ -82,12 +88,14 @@ class FloatingLinks {
   std::vector<double> x_, x_dot_, x_ddot_, rate_;
   std::vector<Turn> turns_;  // per angle
   std::vector<Link> links_;
-  std::vector<Four> body_;                   // per body: ω, v_x, v_y
-  std::vector<Four> on_, amplitude_, pull_;  // gathered: on places, amplitudes, angles
-  Four inertia_[kJoints];                    // of the joints
-  double lower_[kJoints][kJoints] = {}, joint_pivots_[kJoints] = {};
-  std::vector<double> eta_, bias_, across_;  // across_: per joint, with b
-  std::vector<double> system_, solution_, pivots_;
+  std::vector<Four> body_;        // per body: ω, v_x, v_y
+  std::vector<Four> directions_;  // R of the joints
+  std::vector<Four> on_, pull_;   // gathered: on places, angles
+  Four inertia_[kJoints];         // of the joints
+  double lower_[kJoints][kJoints] = {};
+  std::vector<double> eta_, bias_;
+  // The factor: rows of b; columns of the joints, then of b.
+  std::vector<double> system_, solution_, pivots_, inverse_;
 };
 
 }  // namespace panto::erls

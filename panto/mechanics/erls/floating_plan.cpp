@@ -14,8 +14,7 @@ FloatingPlan::FloatingPlan(const Model& model) : layout_(model) {
   nb = masters + modes;
   ldb = lanes::padded(nb);
   ldm = lanes::padded(masters);
-  ldz = ldb + lanes::padded(slaves);
-  ldk = ldm + lanes::padded(slaves);
+  ldz = ldk = ldb + lanes::padded(slaves);
   still = ldz * (nb + slaves);
   // A master is owned by the largest link that has it: what turns is then small.
   const auto largest_link = [&](int input) {
@@ -28,7 +27,7 @@ FloatingPlan::FloatingPlan(const Model& model) : layout_(model) {
     return best;
   };
   const auto place = [&](int component) {
-    return component < masters ? component : ldm + component - masters;
+    return component < masters ? component : ldb + component - masters;
   };
   for (size_t i = 0; i < layout.inputs.size(); ++i) {
     const LinkInput& in = layout.inputs[i];
@@ -81,16 +80,19 @@ FloatingPlan::FloatingPlan(const Model& model) : layout_(model) {
   }
   ldf = lanes::padded(angles);
   ldw = ldf + ldb;
-  clusters_of.resize(static_cast<size_t>(nb));
+  slaves_of.resize(static_cast<size_t>(ldb / lanes::kWidth));
   for (size_t i = 0; i < layout.clusters.size(); ++i) {
     const Cluster& c = layout.clusters[i];
     clusters.push_back({c.first, c.size, c.masters, angles_of[i]});
-    for (const int m : c.masters)
-      clusters_of[static_cast<size_t>(m)].push_back(static_cast<int>(i));
+    for (size_t g = 0; g < slaves_of.size(); ++g) {
+      const auto here = [g](int m) { return static_cast<size_t>(m / lanes::kWidth) == g; };
+      if (!std::any_of(c.masters.begin(), c.masters.end(), here)) continue;
+      for (int k = 0; k < c.size; ++k) slaves_of[g].push_back(c.first + k);
+    }
   }
   for (size_t i = 0; i < model.bodies.size(); ++i)
     if (!model.bodies[i].solids.empty()) solids.push_back(static_cast<int>(i));
-  constant.assign(static_cast<size_t>(still + ldk * slaves + lanes::kWidth), 0.0);
+  constant.assign(static_cast<size_t>(still + ldk * lanes::padded(slaves) + lanes::kWidth), 0.0);
 }
 
 void FloatingPlan::bake(const ReducedConstants<double>& c) {
@@ -138,23 +140,24 @@ void FloatingPlan::bake(const ReducedConstants<double>& c) {
       turning.push_back(cosine);
       turning.push_back(sine);
     }
-    const auto slave = [&](int i) { return i < l.nx && place[static_cast<size_t>(i)] >= ldm; };
+    const auto slave = [&](int i) { return i < l.nx && place[static_cast<size_t>(i)] >= ldb; };
     // Below the diagonal of b; all of the slaves' columns.
     const auto in_mass = [&](int i, int j) {
       const auto row = [&](int e, int from) {
         return e >= l.nx  ? masters + e - l.nx
-               : slave(e) ? from + place[static_cast<size_t>(e)] - ldm
+               : slave(e) ? from + place[static_cast<size_t>(e)] - ldb
                           : place[static_cast<size_t>(e)];
       };
       const int column = row(j, nb), to = row(i, ldb);
       return column < nb && (to < column || to >= ldb) ? -1 : column * ldz + to;
     };
     const auto in_stiffness = [&](int i, int j) {
-      return slave(i) && j < l.nx ? still + (place[static_cast<size_t>(i)] - ldm) * ldk +
+      return slave(i) && j < l.nx ? still + (place[static_cast<size_t>(i)] - ldb) * ldk +
                                         place[static_cast<size_t>(j)]
                                   : -1;
     };
-    const auto project = [&](const Matrix& a, const auto& to) {
+    // between: weight of the entries between slaves.
+    const auto project = [&](const Matrix& a, const auto& to, double between) {
       const auto both = [&](const Matrix& x, const Matrix& y) {
         const Matrix product = x.transpose() * a * y;
         return Matrix(product + product.transpose());
@@ -178,17 +181,18 @@ void FloatingPlan::bake(const ReducedConstants<double>& c) {
           Entry entry;
           entry.to = to(i, j);
           if (entry.to < 0) continue;
-          constant[static_cast<size_t>(entry.to)] += constant_part(i, j);
+          const double weight = slave(i) && slave(j) ? between : 1;
+          constant[static_cast<size_t>(entry.to)] += weight * constant_part(i, j);
           bool moves = false;
           for (const Matrix& t : terms) {
-            entry.terms.push_back(t(i, j));
+            entry.terms.push_back(weight * t(i, j));
             moves |= t(i, j) != 0;
           }
           if (moves) entries[k].push_back(std::move(entry));
         }
     };
-    project(mass, in_mass);
-    project(stiffness, in_stiffness);
+    project(mass, in_mass, 0.5);
+    project(stiffness, in_stiffness, 1);
   }
   // The first link that has an entry sets it, constant part included.
   std::vector<bool> known(constant.size(), false);

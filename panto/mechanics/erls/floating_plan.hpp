@@ -7,7 +7,7 @@
 namespace panto::erls {
 
 struct FloatingPlan {
-  // Displacements by place: masters from 0, slaves from ldm.
+  // Displacements by place: masters from 0, slaves from ldb; amplitudes have the places from `masters` on.
   struct Input {
     int at = 0;  // place
     bool pair = true, slave = false;
@@ -53,14 +53,14 @@ struct FloatingPlan {
   int masters = 0, slaves = 0, modes = 0, first_mode = 0, angles = 0;
   int nb = 0, ldb = 0, ldm = 0;
   int ldf = 0, ldw = 0;  // rows of W: angles, from ldf masters and zeros for the amplitudes
-  // The numbers: nb + slaves columns of ldz rows (masters, amplitudes; from ldb slaves) of the mass matrix, then from `still` per slave a row of ldk with its
-  // static stiffness (masters; from ldm slaves).
+  // The numbers: nb + slaves columns of ldz rows (masters, amplitudes; from ldb slaves, half of what is between these) of the mass matrix, then from `still`
+  // per slave a row of ldk with its static stiffness (masters; from ldb slaves).
   int ldz = 0, ldk = 0, still = 0;
   std::vector<Input> inputs;
   std::vector<LinkPlan> links;
   std::vector<ClusterPlan> clusters;
-  std::vector<std::vector<int>> clusters_of;  // per row of b
-  std::vector<int> solids;                    // bodies with mass of their own
+  std::vector<std::vector<int>> slaves_of;  // per group of b: slaves that follow masters in it
+  std::vector<int> solids;                  // bodies with mass of their own
   std::vector<double> constant;
 
   explicit FloatingPlan(const Model& model);

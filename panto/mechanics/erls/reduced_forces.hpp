@@ -10,13 +10,24 @@ using rigid::Constants;
 using rigid::Kinematics;
 using rigid::Wrench;
 
+namespace detail {
+
+// No wrenches on nodes.
+template <class T>
+void clear_nodes(const Kinematics<Planar, T>& kin, std::vector<Wrench<Planar, T>>& wrench) {
+  Wrench<Planar, T>* on_node = wrench.data() + kin.model->bodies.size() + 1;
+  for (const int node : kin.reduced.used) on_node[node] = {};
+  for (const int node : kin.reduced.turned) on_node[node] = {};
+}
+
+}  // namespace detail
+
 // Inertia less gravity; sets the forces on a and the wrenches of nodes that forces use, adds to those of the links.
 template <class P, class T>
 void reduced_inertia_forces(Kinematics<Planar, T>& kin, const Constants<Planar, P>& c,
                             std::vector<Wrench<Planar, T>>& wrench) {
   ReducedState<T>& s = kin.reduced;
-  const size_t first = kin.model->bodies.size() + 1;
-  for (const int node : s.used) wrench[first + static_cast<size_t>(node)] = {};
+  detail::clear_nodes(kin, wrench);
   for (size_t k = 0; k < s.links.size(); ++k) {
     const LinkMatrices<P>& m = c.reduced.links[k];
     const LinkState<T>& l = s.links[k];
@@ -89,6 +100,32 @@ void spread_node(const Kinematics<Planar, T>& kin, const Constants<Planar, P>& c
   for (int j = 0; j < m.n; ++j) f[j] += row[j] * fx + row[m.n + j] * fy + row[2 * m.n + j] * w.n;
   force.torque[k] += moment(kin.node[static_cast<size_t>(node)].u, w.f);
 }
+// The wrenches of all nodes.
+template <class P, class T>
+void spread_nodes(Kinematics<Planar, T>& kin, const Constants<Planar, P>& c,
+                  std::vector<Wrench<Planar, T>>& wrench) {
+  ReducedState<T>& s = kin.reduced;
+  const size_t first = kin.model->bodies.size() + 1;
+  const auto link = [&s](int node) {
+    return static_cast<size_t>(s.node_link[static_cast<size_t>(node)]);
+  };
+  const auto on_link = [&](size_t k) -> Wrench<Planar, T>& {
+    return wrench[static_cast<size_t>(s.layout.links[k].body)];
+  };
+  for (const int node : s.used)
+    spread_node(kin, c, node, wrench[first + static_cast<size_t>(node)], s.force,
+                on_link(link(node)));
+  for (const int node : s.turned) {
+    const size_t k = link(node);
+    const T n = wrench[first + static_cast<size_t>(node)].n;
+    on_link(k).n += n;
+    const LinkMatrices<P>& m = c.reduced.links[k];
+    const int row = 3 * (node - s.layout.links[k].first_node) + 2, size = m.n;
+    const P* turn = m.E.data() + static_cast<size_t>(row * size);
+    T* f = s.force.link[k].data();
+    for (int j = 0; j < size; ++j) f[j] += turn[j] * n;
+  }
+}
 
 }  // namespace detail
 
@@ -159,15 +196,8 @@ void gather_links(const Kinematics<Planar, T>& kin, const Constants<Planar, P>& 
 template <class P, class T>
 void gather_reduced(Kinematics<Planar, T>& kin, const Constants<Planar, P>& c,
                     std::vector<Wrench<Planar, T>>& wrench, std::vector<T>& r) {
-  ReducedState<T>& s = kin.reduced;
-  const size_t first = kin.model->bodies.size() + 1;
-  for (const int node : s.used) {
-    const auto body =
-        s.layout.links[static_cast<size_t>(s.node_link[static_cast<size_t>(node)])].body;
-    detail::spread_node(kin, c, node, wrench[first + static_cast<size_t>(node)], s.force,
-                        wrench[static_cast<size_t>(body)]);
-  }
-  gather_links(kin, c, s.force, r.data(),
+  detail::spread_nodes(kin, c, wrench);
+  gather_links(kin, c, kin.reduced.force, r.data(),
                [&](int body, const T& torque) { wrench[static_cast<size_t>(body)].n += torque; });
 }
 

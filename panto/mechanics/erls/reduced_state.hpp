@@ -83,6 +83,8 @@ struct ReducedState {
   // Nodes whose place rows, forces and actuators look at, those whose speed and acceleration they do, and all that any channel does; of these what of
   // their motion is up to date.
   std::vector<int> used, moved, accelerated, shown;
+  // Nodes that actuators only turn, wherever they are: no others than these and `used` take forces.
+  std::vector<int> turned;
   bool shown_place = false, shown_rate = false, shown_second = false;
   bool placed = false;  // place_links() at the present positions
 };

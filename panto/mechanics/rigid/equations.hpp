@@ -108,7 +108,7 @@ struct Equations {
       }
       if (!kin.ancf_node.empty()) ancf::elastic_forces(kin, c, r);
     }
-    constraints(c, x);
+    if (!floating) constraints(c, x);  // there without multipliers, and the rows are known
     for (size_t i = 0; i < m.forces.size(); ++i) force_element(c, static_cast<int>(i));
     for (const Actuator& actuator : m.actuators) {
       if (actuator.group >= 0 || !x.u) continue;

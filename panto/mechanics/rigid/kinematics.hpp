@@ -143,8 +143,8 @@ struct Kinematics {
 
   // Nodes whose motion channels look at: of places that follow them, of curvature and strain.
   void find_used_nodes(const Model& m) {
-    // By outputs alone, by actuators (place), by forces (speed), by rows (acceleration).
-    enum : char { kNot, kShown, kPlaced, kMoved, kAccelerated };
+    // By outputs alone, by torques of actuators (neither place nor turn), by their forces (place), by forces (speed), by rows (acceleration).
+    enum : char { kNot, kShown, kTurned, kPlaced, kMoved, kAccelerated };
     std::vector<char> used(m.nodes.size(), kNot);
     const auto use = [&](const Channel& c, char by) {
       const auto mark = [&](int n) {
@@ -160,11 +160,13 @@ struct Kinematics {
     };
     for (const ConstraintRow& e : m.rows) use(e.channel, kAccelerated);
     for (const ForceElement& e : m.forces) use(e.channel, kMoved);
-    for (const Actuator& e : m.actuators) use(e.channel, kPlaced);
+    for (const Actuator& e : m.actuators)
+      use(e.channel, e.channel.kind == ChannelKind::kAngle ? kTurned : kPlaced);
     for (const Output& e : m.outputs) use(e.channel, kShown);
     for (const Condition& e : m.initial) use(e.channel, kShown);
     for (size_t i = 0; i < used.size(); ++i) {
       const auto node_index = static_cast<int>(i);
+      if (used[i] == kTurned) reduced.turned.push_back(node_index);
       if (used[i] >= kPlaced) reduced.used.push_back(node_index);
       if (used[i] >= kMoved) reduced.moved.push_back(node_index);
       if (used[i] >= kAccelerated) reduced.accelerated.push_back(node_index);
@@ -173,7 +175,7 @@ struct Kinematics {
     std::erase_if(channel_frames, [&](int f) {
       const int n = m.frames[static_cast<size_t>(f)].node;
       if (n < 0 || n >= static_cast<int>(used.size())) return false;
-      (used[static_cast<size_t>(n)] == kShown ? shown_frames : node_frames).push_back(f);
+      (used[static_cast<size_t>(n)] <= kTurned ? shown_frames : node_frames).push_back(f);
       return true;
     });
   }

@@ -667,15 +667,19 @@ Status RigidWorkspace<S>::floating_accelerations(double t, View v, View u, View 
     std::copy(u.begin(), u.end(), last_u_.begin());
     std::copy(u_rate.begin(), u_rate.end(), last_u_rate_.begin());
     if (!floating_known_) {
+      links.clear_directions(nz);
       for (int z = 0; z < nz; ++z) {
-        double* column = &basis_[static_cast<size_t>(z * nj)];
-        for (int i = 0; i < nj; ++i) column[i] = 0;
-        column[free[z]] = 1;
-        for (int i = 0; i < rank; ++i, ++entry) right[i] = *entry >= 0 ? -g[*entry] : 0;
+        links.set_direction(free[z], z, 1);
+        bool moves = false;
+        for (int i = 0; i < rank; ++i, ++entry) {
+          moves |= *entry >= 0;
+          right[i] = *entry >= 0 ? -g[*entry] : 0;
+        }
+        if (!moves) continue;
         lu_.solve(2, right);
-        for (int i = 0; i < rank; ++i) column[columns[i]] = right[i];
+        for (int i = 0; i < rank; ++i) links.set_direction(columns[i], z, right[i]);
       }
-      links.place(kin, c_, basis_.data(), nj, nz);
+      links.place(kin, c_);
     }
     if (!kin.reduced.used.empty()) {
       links.lend(kin);
@@ -706,11 +710,9 @@ Status RigidWorkspace<S>::floating_accelerations(double t, View v, View u, View 
     double* r = eq_.r.data();
     for (int i = 0; i < nj; ++i) r[i] -= added_[static_cast<size_t>(i)];
     if (!links.factor(kMassless)) return Status::kSingular;
-    links.solve(kin, r, basis_.data(), nj, nj, out);
+    links.solve(kin, r, nj, out);
     floating_known_ = closed_ && std::equal(closed_q_.begin(), closed_q_.end(), kin.at.begin());
-    bool finite = true;
-    for (const double e : a) finite = finite && std::isfinite(e);
-    return finite ? Status::kOk : Status::kNotFinite;
+    return lanes::finite(out, model_.nv) ? Status::kOk : Status::kNotFinite;
   } else {
     return general_accelerations(t, v, u, u_rate, a);
   }
