@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <numbers>
+#include <optional>
 
 #include "apps/cli/json.hpp"
 #include "apps/cli/operating.hpp"
@@ -22,7 +23,7 @@ namespace {
 struct Arguments : OperatingArguments {
   std::string masters, rank, modes, band, tolerance, mass, damping_matrix, sample, file, view;
   std::vector<std::string> forces;
-  double damping = -1, mac = -1;
+  std::optional<double> damping, mac;
   int candidates = 0, keep = -1;
 };
 
@@ -48,10 +49,19 @@ bool parse_share(std::string text, double& share) {
   return true;
 }
 
+// A number, or a quantity of this dimension.
+bool parse_of(const std::string& text, const Dim& dim, double& value) {
+  if (parse_number(text, value)) return true;
+  const auto quantity = parse_quantity(text);
+  if (quantity) value = quantity->value;
+  return quantity && quantity->dim == dim;
+}
+
 // "50Hz:tray.2.y,tray.5.y=1@30deg": frequency, places, amplitude and phase.
 bool parse_force(const std::string& text, ForceTerm& force) {
   const size_t colon = text.find(':'), equals = text.rfind('='), phase = text.rfind('@');
-  if (colon == std::string::npos || !parse_value(text.substr(0, colon), force.hz)) return false;
+  if (colon == std::string::npos || !parse_of(text.substr(0, colon), dim::kFrequency, force.hz))
+    return false;
   const size_t places = std::min({equals, phase, text.size()});
   if (places <= colon) return false;
   force.at = split(text.substr(colon + 1, places - colon - 1), ',');
@@ -59,11 +69,21 @@ bool parse_force(const std::string& text, ForceTerm& force) {
   if (equals != std::string::npos &&
       !parse_value(text.substr(equals + 1, last - equals - 1), force.amplitude))
     return false;
-  return phase == std::string::npos || parse_value(text.substr(phase + 1), force.phase);
+  return phase == std::string::npos || parse_of(text.substr(phase + 1), dim::kNone, force.phase);
 }
 
 // What the command line says, over what the study says.
 bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
+  // What the command line says stands in no file.
+  const std::pair<const char*, bool> said[] = {
+      {"masters", !a.masters.empty()},    {"rank", !a.rank.empty()},
+      {"modes", !a.modes.empty()},        {"weights", !a.modes.empty() || !a.band.empty()},
+      {"band", !a.band.empty()},          {"tolerance", !a.tolerance.empty()},
+      {"damping", a.damping.has_value()}, {"mac", a.mac.has_value()},
+      {"candidates", a.candidates > 0},   {"keep", a.keep >= 0},
+      {"sample", !a.sample.empty()}};
+  for (const auto& [key, is] : said)
+    if (is) o.places.erase(key);
   if (!a.masters.empty()) o.masters = split(a.masters, ',');
   if (!a.rank.empty()) o.rank = ranking_method(a.rank);
   std::vector<double> numbers;
@@ -85,7 +105,8 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
   if (!a.band.empty()) {
     const auto ends = split(a.band, ',');
     double from = 0, to = 0;
-    if (ends.size() != 2 || !parse_value(ends[0], from) || !parse_value(ends[1], to)) {
+    if (ends.size() != 2 || !parse_of(ends[0], dim::kFrequency, from) ||
+        !parse_of(ends[1], dim::kFrequency, to)) {
       message = fmt::format("--band {}: expected two frequencies, such as 0,180Hz", a.band);
       return false;
     }
@@ -106,8 +127,8 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
     }
     o.forces.push_back(std::move(force));
   }
-  if (a.damping >= 0) o.damping = a.damping;
-  if (a.mac > 0) o.mac = a.mac;
+  if (a.damping) o.damping = *a.damping;
+  if (a.mac) o.mac = *a.mac;
   if (a.candidates > 0) o.candidates = a.candidates;
   if (a.keep >= 0) o.keep = a.keep;
   if (!a.sample.empty()) o.sample = a.sample;

@@ -12,6 +12,7 @@
 #include "panto/integrate/state_units.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/mechanics/assembly.hpp"
+#include "panto/mechanics/references.hpp"
 #include "panto/numerics/saddle.hpp"
 
 namespace panto {
@@ -439,7 +440,8 @@ class Runner {
     const double limit = options_.reduction_limit;
     if (!model_.reduction.active() || limit == 0) return false;
     if (!usable(ode_.project(time_, x))) return false;
-    return ode_.workspace().reduction_drift(ode_.positions()) > limit;
+    References* references = references_of(ode_.workspace());
+    return references != nullptr && references->misfit(ode_.positions()) > limit;
   }
   // They are computed anew there; what that does to the energy enters the balance. Right after, they fit: the links must move as far again before the
   // next time.

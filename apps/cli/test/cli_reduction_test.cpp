@@ -147,6 +147,16 @@ TEST_F(ReduceVerb, RefusesCommandLinesThatSayTooLittle) {
   refused("feeder.toml --modes 99", "E0911", "99");
   refused("feeder.toml --forces 50Hz:tray.3.y=1", "E0914", "tray.3.y");
   refused("feeder.toml --band 0,1e-3Hz", "E0911", "no elastic mode");
+  EXPECT_EQ(panto("reduce feeder.toml --band 0,180mm").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --forces 50kg:exciter=1").exit_code, 1);
+  // Nothing is ignored because it is negative, and nothing is written where something is refused.
+  put("r.h5", "before");
+  refused("feeder.toml --damping -0.1 -o r.h5", "E0913", "damping ratio -0.1");
+  refused("feeder.toml --mac -1 -o r.h5", "E0913", "MAC -1");
+  refused("feeder.toml --mac 0 -o r.h5", "E0913", "MAC 0");
+  refused("feeder.toml --tolerance -1% -o r.h5", "E0913", "tolerance -0.01");
+  refused("feeder.toml --keep 9 -o r.h5", "E0913", "there are 8");
+  EXPECT_EQ(text_of(path("r.h5")), "before");
 }
 
 }  // namespace
