@@ -20,6 +20,8 @@
 namespace panto::cli {
 namespace {
 
+constexpr int kMost = 1'000'000;  // interior modes
+
 struct Arguments : OperatingArguments {
   std::string masters, rank, modes, band, tolerance, mass, damping_matrix, sample, file, view;
   std::vector<std::string> forces;
@@ -135,6 +137,16 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
   return true;
 }
 
+// Options that say nothing about a system of this kind: not ignored.
+std::string useless(const Arguments& a, bool model, bool matrix) {
+  if (!model &&
+      (!a.at.empty() || !a.set.empty() || a.here || a.steady || a.equilibrium || a.time != 0))
+    return "--at, --set, --here, --steady, --equilibrium and --time are for a model";
+  if (!matrix && (!a.mass.empty() || !a.damping_matrix.empty()))
+    return "--mass and --damping-matrix go with a stiffness matrix K.mtx";
+  return {};
+}
+
 // The system by what the name is: a pair of matrices, a CalculiX job, a study, a model. nullopt: failed, the exit code is in `exit_code`.
 std::optional<LoadedReduceStudy> loaded(const Arguments& a, Diagnostics& notes, int& exit_code) {
   const std::string ending = std::filesystem::path(a.model).extension().string();
@@ -144,18 +156,27 @@ std::optional<LoadedReduceStudy> loaded(const Arguments& a, Diagnostics& notes, 
     exit_code = fail(notes, a.json);
     return std::nullopt;
   };
+  const auto refused = [&](bool model, bool matrix) {
+    const std::string message = useless(a, model, matrix);
+    if (!message.empty()) exit_code = fail_usage(message, a.json);
+    return !message.empty();
+  };
   if (ending == ".mtx") {
+    if (refused(false, true)) return std::nullopt;
     if (a.mass.empty()) {
       exit_code = fail_usage("a stiffness matrix alone: give --mass M.mtx too", a.json);
       return std::nullopt;
     }
     return take(read_matrices({a.mass, a.model, a.damping_matrix}));
   }
-  if (ending == ".sti" || ending == ".inp" || ending == ".dof" || ending == ".mas")
-    return take(read_calculix(a.model));
+  const bool calculix =
+      ending == ".sti" || ending == ".inp" || ending == ".dof" || ending == ".mas";
+  if (calculix && refused(false, false)) return std::nullopt;
+  if (calculix) return take(read_calculix(a.model));
   if (ending == ".toml") {
     const Result<ModelSpec> file = read_model_file(a.model);
     if (file.ok() && is_reduce_study(*file)) {
+      if (refused(false, false)) return std::nullopt;
       Result<LoadedReduceStudy> study = load_reduce_study(*file);
       notes.append(study.diagnostics());
       if (study.ok()) return std::move(*study);
@@ -163,6 +184,7 @@ std::optional<LoadedReduceStudy> loaded(const Arguments& a, Diagnostics& notes, 
       return std::nullopt;
     }
   }
+  if (refused(true, false)) return std::nullopt;
   const auto l = linearised(a, exit_code);
   if (!l) return std::nullopt;
   notes.append(l->notes);
@@ -288,6 +310,10 @@ Diagnostics write_mechanism(const Arguments& a, const LinearSystem& system,
 
 int reduce_verb(const Arguments& a) {
   int exit_code = kOk;
+  const std::string ending = std::filesystem::path(a.file).extension().string();
+  if (!a.file.empty() && ending != ".h5" && ending != ".hdf5" && ending != ".toml")
+    return fail_usage(
+        fmt::format("-o {}: expected a name that ends in .h5, .hdf5 or .toml", a.file), a.json);
   Diagnostics notes;
   auto study = loaded(a, notes, exit_code);
   if (!study) return exit_code;
@@ -351,10 +377,10 @@ void add_reduce(CLI::App& app, int& exit_code) {
   verb->add_option("--sample", a->sample, "Master whose amplitude is compared")->type_name("name");
   verb->add_option("--candidates", a->candidates, "Interior modes to choose from")
       ->type_name("n")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, kMost));
   verb->add_option("--keep", a->keep, "Interior modes to keep, whatever the tolerance")
       ->type_name("n")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, kMost));
   verb->add_option("--mass", a->mass, "Mass matrix, where MODEL is a stiffness matrix K.mtx")
       ->type_name("M.mtx");
   verb->add_option("--damping-matrix", a->damping_matrix, "Damping matrix beside them")

@@ -56,6 +56,26 @@ TEST_P(ReducedSwitch, ChangesNothingAtTheReference) {
   EXPECT_LT(jump, 1e-11);
 }
 
+TEST_P(ReducedSwitch, HasOneSetOfModesPerPoseWhateverTheWayThere) {
+  ReducedCase straight(GetParam()), around(GetParam());
+  const Eigen::VectorXd there = straight.point(4).q;
+  const auto mass = [&](ReducedCase& c) {
+    Eigen::VectorXd q = there, v = Eigen::VectorXd::Zero(c.model->nv);
+    double jump = 0;
+    EXPECT_TRUE(c.ws->renew_reduction(view(q), view(v), jump));
+    Eigen::MatrixXd m;
+    c.ws->mass_matrix(view(there), m);
+    return m;
+  };
+  for (unsigned seed = 5; seed < 9; ++seed) {
+    test::ReducedPoint p = around.point(seed);
+    double jump = 0;
+    ASSERT_TRUE(around.ws->renew_reduction(view(p.q), view(p.v), jump));
+  }
+  const Eigen::MatrixXd one = mass(straight), other = mass(around);
+  EXPECT_LT((other - one).norm(), 1e-10 * one.norm());
+}
+
 TEST_P(ReducedSwitch, IsAContinuousMotionOfAllNodesWhereAllModesAreKept) {
   std::string text = test::reduced_text(GetParam());
   ReducedCase few(text, 0);

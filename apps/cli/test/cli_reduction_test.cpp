@@ -149,6 +149,11 @@ TEST_F(ReduceVerb, RefusesCommandLinesThatSayTooLittle) {
   refused("feeder.toml --band 0,1e-3Hz", "E0911", "no elastic mode");
   EXPECT_EQ(panto("reduce feeder.toml --band 0,180mm").exit_code, 1);
   EXPECT_EQ(panto("reduce feeder.toml --forces 50kg:exciter=1").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --mass M.mtx").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --at q=1").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml -o r.txt").exit_code, 1);
+  EXPECT_NE(panto("reduce feeder.toml --candidates 0").err.find("not in range [1 - 1000000]"),
+            std::string::npos);
   // Nothing is ignored because it is negative, and nothing is written where something is refused.
   put("r.h5", "before");
   refused("feeder.toml --damping -0.1 -o r.h5", "E0913", "damping ratio -0.1");
