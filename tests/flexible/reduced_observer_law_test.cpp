@@ -158,14 +158,15 @@ Followed follow(const Model& model, const std::string& filter, double limit, int
   const auto made = observer(model, filter, limit);
   Observer& o = *made;
   Mechanism& m = o.mechanism();
-  if (beforehand)  // along the way that the torques take
-    for (int i = 1; i <= 12; ++i) {
+  if (beforehand)  // along the way that the torques take; the last link keeps its direction
+    for (int i = 1; i <= 24; ++i) {
       std::vector<double> q(m.q(o.filter().state()).begin(), m.q(o.filter().state()).end());
-      const double d1 = -0.06 * i, d2 = 0.03 * i;
+      const double d1 = -0.03 * i, d2 = 0.015 * i;
       q[0] += d1;
       q[1] += d2;
       q[2] += d2 - d1;
       q[3] += d1 - d2;
+      q[4] -= d1;
       EXPECT_TRUE(m.add_reference(q));
     }
   const long before = calls;

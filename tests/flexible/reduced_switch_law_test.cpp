@@ -128,11 +128,12 @@ const std::vector<double>& series(const panto::Run& run, const std::string& coor
 
 TEST(ReducedSwitching, FollowsTheFullMechanismWhereTheFirstModesHaveLeftTheirRegion) {
   ReducedCase c(swinging(), 0);
-  const panto::Run full = simulated(*c.full, 0.8, 0), anew = simulated(*c.model, 0.8, 0.005),
+  const panto::Run full = simulated(*c.full, 0.8, 0), anew = simulated(*c.model, 0.8, 0.02),
                    once = simulated(*c.model, 0.8, 0);
   EXPECT_EQ(once.stats.references, 0);
   EXPECT_GE(anew.stats.references, 2);
-  EXPECT_LE(anew.stats.references, 40);  // the links must move on before the next time
+  // Some twenty belong to each passage of EF through the line of CE; the links must move on before the next time, of 800 samples.
+  EXPECT_LE(anew.stats.references, 120);
   EXPECT_LT(anew.stats.reference_jump, 1e-4);
   const auto& q1 = series(full, "q1");
   EXPECT_LT(q1.back() - q1.front(), -0.6);
@@ -143,7 +144,7 @@ TEST(ReducedSwitching, FollowsTheFullMechanismWhereTheFirstModesHaveLeftTheirReg
       error += std::pow(other[i] - truth[i], 2);
       size += std::pow(truth[i] - (name[0] == 'q' ? truth[0] : 0.0), 2);
     }
-    EXPECT_LT(std::sqrt(error / size), 0.05) << name;
+    EXPECT_LT(std::sqrt(error / size), 0.01) << name;
   }
 }
 
