@@ -118,6 +118,7 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
     message = fmt::format("--tolerance {}: expected a share, such as 1%", a.tolerance);
     return false;
   }
+  if (!a.forces.empty()) o.forces.clear();
   for (const std::string& text : a.forces) {
     ForceTerm force;
     if (!parse_force(text, force)) {

@@ -171,6 +171,8 @@ def reduce(
             listed = name in ("masters", "modes", "weights") and not isinstance(value, str)
             setattr(options, name, list(value) if listed else value)
             options.forget_place(name)
+    if forces is not None:
+        options.clear_forces()
     for force in forces or ():
         places = force["at"]
         options.add_force(

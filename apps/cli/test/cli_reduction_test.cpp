@@ -101,6 +101,12 @@ TEST_F(ReduceVerb, WhatTheCommandLineSaysStandsOverTheStudy) {
   const Outcome run = panto("reduce feeder.toml --modes 5 --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.json()["modes"][0]["mode"], 5);
+  // Forces too: that of the study, where no master is, is not looked at.
+  std::string elsewhere = kFeeder;
+  elsewhere.replace(elsewhere.find("at = [\"exciter\"]"), 16, "at = [\"tray.3.y\"]");
+  put("elsewhere.toml", elsewhere);
+  refused("elsewhere.toml", "E0914", "tray.3.y");
+  EXPECT_EQ(panto("reduce elsewhere.toml --forces 50Hz:exciter=1").exit_code, 0);
 }
 
 TEST_F(ReduceVerb, RefusesMatricesThatAreNotWhatReductionNeeds) {
