@@ -78,6 +78,20 @@ std::string json_of(const Updating& r) {
       .member("iterations", r.iterations)
       .member("converged", r.converged)
       .member("rank", r.identifiability.rank)
+      .key("collinear")
+      .begin_array();
+  for (const std::vector<int>& group : r.identifiability.collinear) {
+    std::vector<std::string> names;
+    names.reserve(group.size());
+    for (const int h : group) names.push_back(r.parameters[static_cast<size_t>(h)].name);
+    json.value(names);
+  }
+  json.end_array().key("covariance").begin_array();
+  for (Eigen::Index h = 0; h < r.covariance.rows(); ++h) {
+    const Eigen::VectorXd row = r.covariance.row(h);
+    json.value(std::vector<double>(row.begin(), row.end()));
+  }
+  json.end_array()
       .key("l_curve")
       .begin_object()
       .member("lambda", r.curve.lambda)

@@ -58,9 +58,13 @@ bool Updater::judge(const Outcome& found) {
     out_.params.values(index_[static_cast<size_t>(h)]) = p.value;
     out_.parameters.push_back(std::move(p));
   }
+  Eigen::VectorXd forces;
+  Eigen::MatrixXd slopes;
+  if (!engine_->unbalanced(found.chi, forces, slopes)) return false;
   for (size_t i = 0; i < out_.limits.size(); ++i) {
     UpdatedLimit& l = out_.limits[i];
-    l.after = l.before + c_.row(static_cast<Eigen::Index>(i)).dot(found.chi);
+    const auto row = static_cast<Eigen::Index>(i);
+    l.after = row < c_.rows() ? l.before + c_.row(row).dot(found.chi) : forces(row - c_.rows());
     const double near = 1e-9 * std::max({1e-300, std::abs(l.before), std::abs(l.after)});
     l.active = l.after <= l.low + near || l.after >= l.high - near;
   }

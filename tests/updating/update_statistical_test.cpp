@@ -62,9 +62,11 @@ TEST(NoisyUpdate, DoesNotDependOnThreads) {
   EXPECT_EQ(one->draws.mean, two->draws.mean);
 }
 
-// The covariance of identifiable parameters is that of the draws.
-TEST(NoisyUpdate, DeviationsAreThoseOfTheDraws) {
+// The covariance of identifiable parameters is that of the draws, with either method.
+class NoisyUpdateBy : public testing::TestWithParam<UpdateMethod> {};
+TEST_P(NoisyUpdateBy, DeviationsAreThoseOfTheDraws) {
   LoadedUpdateStudy study = test::twin();
+  study.study.method = GetParam();
   test::keep(study, {"E1", "E2", "E3", "E4"});
   for (UpdateParameter& p : study.study.parameters) p.range = 0.5;
   study.study.lambda = 0;
@@ -79,6 +81,12 @@ TEST(NoisyUpdate, DeviationsAreThoseOfTheDraws) {
     EXPECT_NEAR(found->draws.std(static_cast<Eigen::Index>(h)) / found->parameters[h].std, 1, 0.15)
         << found->parameters[h].name;
 }
+INSTANTIATE_TEST_SUITE_P(Methods, NoisyUpdateBy,
+                         testing::Values(UpdateMethod::kQuadratic, UpdateMethod::kSensitivity),
+                         [](const auto& method) {
+                           return method.param == UpdateMethod::kQuadratic ? "quadratic"
+                                                                           : "sensitivity";
+                         });
 
 }  // namespace
 }  // namespace panto
