@@ -14,8 +14,7 @@ int fail(const panto::Diagnostics& diagnostics) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto loaded =
-      panto::load_update_study(argc > 1 ? argv[1] : "examples/11_hammer_test.toml");
+  const auto loaded = panto::load_update_study(argc > 1 ? argv[1] : "examples/11_hammer_test.toml");
   if (!loaded) return fail(loaded.diagnostics());
   const panto::Params params = panto::nominal(loaded->model);
 
@@ -35,14 +34,12 @@ int main(int argc, char** argv) {
     std::printf("mean_error_after%s %.6f %%\n", by, 100 * found->mean_error_after());
   }
 
-  // With the density as well: frequencies tell E/rho, so that the penalty decides how a change is shared.
+  // With the density as well: frequencies tell ratios, so that the penalty decides how a change of all three is shared.
   panto::UpdateStudy more = loaded->study;
   more.parameters.resize(3);
   more.parameters[2].name = "rho";
   const auto found = panto::update(loaded->model, params, more);
   if (!found) return fail(found.diagnostics());
-  for (const int h : found->identifiability.collinear.at(0)) {
-    const panto::UpdatedParameter& p = found->parameters[static_cast<size_t>(h)];
+  for (const panto::UpdatedParameter& p : found->parameters)
     std::printf("told_of_%s %.6f 1\n", p.name.c_str(), p.resolution);
-  }
 }

@@ -15,12 +15,13 @@ for method, by in (("quadratic", ""), ("sensitivity", "_by_sensitivities")):
     print(f"mean_error_before{by} {100 * found.mean_error_before:.9g} %")
     print(f"mean_error_after{by} {100 * found.mean_error_after:.6f} %")
 
-# With the density as well: frequencies tell E/rho, so that the penalty decides how a change is shared.
+# With the density as well: frequencies tell ratios, so that the penalty decides how a change of all
+# three is shared.
 study = tomllib.loads(path.read_text(encoding="utf-8"))
 study["model"] = str(path.with_name(study["model"]))
 study["parameters"]["rho"] = {}
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # "only a combination", which is the point here
+    warnings.simplefilter("ignore")  # what the tests do not tell, which is the point here
     more = pg.update(study)
-for name in more.collinear[0]:
-    print(f"told_of_{name} {more.parameters[name].resolution:.6f} 1")
+for name, p in more.parameters.items():
+    print(f"told_of_{name} {p.resolution:.6f} 1")

@@ -124,11 +124,11 @@ std::string mac_text(double mac) { return std::isnan(mac) ? "-" : fmt::format("{
 std::string table_of(const Model& model, const Updating& r) {
   std::string text = fmt::format("{}: {} parameters, {} modes\n\n", model.name, r.parameters.size(),
                                  r.modes.size());
-  text += fmt::format("  {:<14} {:>12} {:>12} {:>12} {:>9} {:>9} {:>7} {:>7}\n", "pose",
-                      "measured [Hz]", "before [Hz]", "after [Hz]", "before %", "after %", "MAC",
-                      "MAC");
+  text += fmt::format("  {:<14} {:>13} {:>12} {:>12} {:>9} {:>9} {:>11} {:>10}\n", "pose",
+                      "measured [Hz]", "before [Hz]", "after [Hz]", "before %", "after %",
+                      "MAC before", "MAC after");
   for (const UpdatedMode& m : r.modes) {
-    text += fmt::format("  {:<14} {:>12.5g} {:>12.5g} {:>12.5g} {:>+9.3f} {:>+9.3f} {:>7} {:>7}",
+    text += fmt::format("  {:<14} {:>13.5g} {:>12.5g} {:>12.5g} {:>+9.3f} {:>+9.3f} {:>11} {:>10}",
                         m.pose, m.measured_hz, m.before_hz, m.after_hz, 100 * m.error_before(),
                         100 * m.error_after(), mac_text(m.mac_before), mac_text(m.mac_after));
     if (std::isfinite(m.left_out_hz)) text += fmt::format("  left out: {:.5g} Hz", m.left_out_hz);

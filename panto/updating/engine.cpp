@@ -10,6 +10,12 @@
 
 namespace panto {
 
+namespace {
+
+constexpr double kOctave = 4;  // of ω²
+
+}  // namespace
+
 UpdateEngine::UpdateEngine(std::shared_ptr<const Model> model, Params params,
                            std::vector<int> index, Eigen::VectorXd nominal,
                            Eigen::VectorXd reference, const UpdateStudy& study)
@@ -109,9 +115,13 @@ ModePairing UpdateEngine::pair(const PoseState& state, const PoseReadings& readi
     const Eigen::MatrixXd measured = y(read), seen = model(read, Eigen::all);
     out.table.row(i) = modal_assurance(measured, seen);
   }
-  // A number that was asked for counts as certain; one that goes by its place as well.
+  // A number that was asked for counts as certain; one that goes by its place as well. Few points see high modes as they see low ones: those within an octave come first.
   Eigen::MatrixXd value = out.table;
   for (Eigen::Index i = 0; i < count; ++i) {
+    const double square = std::pow(readings.omega[static_cast<size_t>(i)], 2);
+    for (Eigen::Index k = 0; k < n; ++k)
+      if (state.pairs.values(k) > kOctave * square || state.pairs.values(k) * kOctave < square)
+        value(i, k) -= 1;
     int wanted = readings.modes[static_cast<size_t>(i)];
     if (wanted < 0 && readings.shapes[static_cast<size_t>(i)].size() == 0)
       wanted = static_cast<int>(i);

@@ -69,7 +69,7 @@ class UpdateEngine {
   // All rows of the balances, and their slopes ∂/∂χ. False where a pose cannot be linearised at χ.
   [[nodiscard]] bool unbalanced(const Eigen::VectorXd& chi, Eigen::VectorXd& forces,
                                 Eigen::MatrixXd& slopes);
-  // Measured modes and those of the model: by the best total MAC, else by number.
+  // Measured modes and those of the model: by the best total MAC, modes within an octave first, else by number.
   [[nodiscard]] ModePairing pair(const PoseState& state, const PoseReadings& readings) const;
   // Shapes in the coordinates z; those not measured are the model's own.
   [[nodiscard]] std::vector<ExpandedShape> shapes(const PoseState& state,

@@ -65,8 +65,12 @@ void Updater::check_test(const UpdatePose& pose) {
     if (find_frame(*framed_, p.frame) < 0)
       notes_.error(970, pose.loc,
                    fmt::format("pose \"{}\": a shape was measured at \"{}\", which is no place of "
-                               "{}{}",
-                               pose.name, p.frame, model_.name, did_you_mean(p.frame, known)));
+                               "{}{}{}",
+                               pose.name, p.frame, model_.name, did_you_mean(p.frame, known),
+                               p.frame.starts_with("node ")
+                                   ? " (universal files name a node by a trace line of it alone, "
+                                     "dataset 82)"
+                                   : ""));
   const size_t count = study_.simulate.empty() ? pose.test.modes.size() : pose.modes.size();
   const auto misfit = [&](const std::string& why) {
     notes_.error(972, pose.loc, fmt::format("pose \"{}\": {}", pose.name, why));
@@ -214,8 +218,8 @@ void Updater::add_constraints() {
   if (!engine_->unbalanced(Eigen::VectorXd::Zero(count()), forces, slopes)) return;
   for (Eigen::Index i = 0; i < forces.size(); ++i) {
     const double friction = friction_[static_cast<size_t>(i)];
-    out_.limits.push_back({static_names_[static_cast<size_t>(i)], -friction, friction, forces(i),
-                           forces(i), false});
+    out_.limits.push_back(
+        {static_names_[static_cast<size_t>(i)], -friction, friction, forces(i), forces(i), false});
   }
   omega_ =
       Eigen::MatrixXd::Zero(count() + static_cast<Eigen::Index>(study_.penalties.size()), count());

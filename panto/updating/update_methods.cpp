@@ -11,8 +11,7 @@ constexpr int kIterations = 30;
 
 }  // namespace
 
-bool Updater::limits(UpdateEngine& engine, const Eigen::VectorXd& chi,
-                     UpdatingEquations& e) const {
+bool Updater::limits(UpdateEngine& engine, const Eigen::VectorXd& chi, UpdatingEquations& e) const {
   e.omega = omega_;
   e.low = low_;
   e.high = high_;

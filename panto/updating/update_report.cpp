@@ -9,8 +9,9 @@
 namespace panto::update_run {
 namespace {
 
-constexpr double kPrior = 0.5;  // resolution below which the penalty tells more than the data
-constexpr double kPlay = 1e-3;  // [m], amplitude at which UPD-3 is compared
+constexpr double kPrior = 0.5;       // resolution below which the penalty tells more than the data
+constexpr double kPlay = 1e-3;       // [m], amplitude at which UPD-3 is compared
+constexpr double kRoundOff = 1e-15;  // of a value: no change
 
 // Names of the parameters that are to be kept.
 template <class Keep>
@@ -45,13 +46,13 @@ bool Updater::judge(const Outcome& found) {
     UpdatedParameter p;
     p.name = study_.parameters[static_cast<size_t>(h)].name;
     p.nominal = nominal_(h);
-    p.change = found.chi(h);
-    p.value = found.chi(h) == 0 ? nominal_(h) : theta(h);
+    p.change = std::abs(found.chi(h)) < kRoundOff ? 0 : found.chi(h);
+    p.value = p.change == 0 ? nominal_(h) : theta(h);
     p.low = nominal_(h) + reference_(h) * low_(h);
     p.high = nominal_(h) + reference_(h) * high_(h);
     p.bounds_hit = at_bound(h, found.chi(h));
     p.std = reference_(h) * std::sqrt(out_.covariance(h, h));
-    p.resolution = told(h);
+    p.resolution = std::clamp(told(h), 0.0, 1.0);  // but for round-off
     p.unmovable =
         std::find(out_.identifiability.unmovable.begin(), out_.identifiability.unmovable.end(),
                   static_cast<int>(h)) != out_.identifiability.unmovable.end();

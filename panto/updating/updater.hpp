@@ -115,7 +115,7 @@ class Updater {
   std::vector<PoseReadings> readings_, exact_;
   std::vector<double> friction_;  // per row of the static tests
   std::vector<std::string> static_names_;
-  Eigen::MatrixXd c_, omega_;     // rows of the constraints alone
+  Eigen::MatrixXd c_, omega_;  // rows of the constraints alone
   Eigen::VectorXd row_low_, row_high_;
   std::vector<PoseState> before_, after_;
   bool assumed_ = false;
