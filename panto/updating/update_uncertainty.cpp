@@ -18,9 +18,15 @@ Eigen::VectorXd Updater::scatter_of(const Outcome& found) const {
       const double square = r.omega[i] * r.omega[i], scale = study_.relative ? 1 / square : 1;
       const PoseMatrices& m = after_[k].matrices;
       const double by_frequency = 2 * scale * r.omega[i] * s.z.dot(m.m * s.z) * r.omega_sigma[i];
-      const Eigen::VectorXd force = 2 * scale * (square * (m.m * s.z) - m.k * s.z);
-      const double by_shape = (force.transpose() * s.slope).norm() * r.shape_sigma[i];
-      scatter(row) = std::hypot(by_frequency, by_shape);
+      // Errors of shapes enter linearly and, where the model is right, as squares: e = aᵀδy + δyᵀ B δy. The gradient at hand, g = a + 2 B δy, has |a|² + 4 σ² |B|² in the mean; the variance
+      // is σ² |a|² + 2 σ⁴ |B|².
+      const Eigen::MatrixXd balance = scale * (square * m.m - m.k);
+      const double variance = std::pow(r.shape_sigma[i], 2);
+      const double squares =
+          2 * variance * variance * (s.slope.transpose() * balance * s.slope).squaredNorm();
+      const double by_shape =
+          4 * variance * (s.z.transpose() * balance * s.slope).squaredNorm() - squares;
+      scatter(row) = std::sqrt(by_frequency * by_frequency + std::max(by_shape, squares));
     }
   return scatter;
 }
