@@ -38,6 +38,13 @@ py::dict to_dict(const Model& model, const Updating& found) {
   d["iterations"] = found.iterations;
   d["converged"] = found.converged;
   d["rank"] = found.identifiability.rank;
+  py::list collinear;
+  for (const std::vector<int>& group : found.identifiability.collinear) {
+    py::list names;
+    for (const int h : group) names.append(found.parameters[static_cast<size_t>(h)].name);
+    collinear.append(std::move(names));
+  }
+  d["collinear"] = std::move(collinear);
   d["covariance"] = found.covariance;
   d["l_curve"] = py::make_tuple(found.curve.lambda, found.curve.residual, found.curve.size);
   d["damping"] = found.has_damping

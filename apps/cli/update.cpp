@@ -78,6 +78,20 @@ std::string json_of(const Updating& r) {
       .member("iterations", r.iterations)
       .member("converged", r.converged)
       .member("rank", r.identifiability.rank)
+      .key("collinear")
+      .begin_array();
+  for (const std::vector<int>& group : r.identifiability.collinear) {
+    std::vector<std::string> names;
+    names.reserve(group.size());
+    for (const int h : group) names.push_back(r.parameters[static_cast<size_t>(h)].name);
+    json.value(names);
+  }
+  json.end_array().key("covariance").begin_array();
+  for (Eigen::Index h = 0; h < r.covariance.rows(); ++h) {
+    const Eigen::VectorXd row = r.covariance.row(h);
+    json.value(std::vector<double>(row.begin(), row.end()));
+  }
+  json.end_array()
       .key("l_curve")
       .begin_object()
       .member("lambda", r.curve.lambda)
@@ -110,11 +124,11 @@ std::string mac_text(double mac) { return std::isnan(mac) ? "-" : fmt::format("{
 std::string table_of(const Model& model, const Updating& r) {
   std::string text = fmt::format("{}: {} parameters, {} modes\n\n", model.name, r.parameters.size(),
                                  r.modes.size());
-  text += fmt::format("  {:<14} {:>12} {:>12} {:>12} {:>9} {:>9} {:>7} {:>7}\n", "pose",
-                      "measured [Hz]", "before [Hz]", "after [Hz]", "before %", "after %", "MAC",
-                      "MAC");
+  text += fmt::format("  {:<14} {:>13} {:>12} {:>12} {:>9} {:>9} {:>11} {:>10}\n", "pose",
+                      "measured [Hz]", "before [Hz]", "after [Hz]", "before %", "after %",
+                      "MAC before", "MAC after");
   for (const UpdatedMode& m : r.modes) {
-    text += fmt::format("  {:<14} {:>12.5g} {:>12.5g} {:>12.5g} {:>+9.3f} {:>+9.3f} {:>7} {:>7}",
+    text += fmt::format("  {:<14} {:>13.5g} {:>12.5g} {:>12.5g} {:>+9.3f} {:>+9.3f} {:>11} {:>10}",
                         m.pose, m.measured_hz, m.before_hz, m.after_hz, 100 * m.error_before(),
                         100 * m.error_after(), mac_text(m.mac_before), mac_text(m.mac_after));
     if (std::isfinite(m.left_out_hz)) text += fmt::format("  left out: {:.5g} Hz", m.left_out_hz);

@@ -1,5 +1,6 @@
 #include "panto/updating/engine.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "panto/base/contract.hpp"
@@ -8,6 +9,12 @@
 #include "panto/numerics/assignment.hpp"
 
 namespace panto {
+
+namespace {
+
+constexpr double kOctave = 4;  // of ω²
+
+}  // namespace
 
 UpdateEngine::UpdateEngine(std::shared_ptr<const Model> model, Params params,
                            std::vector<int> index, Eigen::VectorXd nominal,
@@ -23,19 +30,45 @@ UpdateEngine::UpdateEngine(std::shared_ptr<const Model> model, Params params,
 UpdateEngine UpdateEngine::clone() const {
   UpdateEngine out(model_, params_, index_, nominal_, reference_, study_);
   for (const Pose& p : poses) out.poses.push_back({p.matrices.clone(), p.points});
+  for (const RestBalance& b : balances)
+    out.balances.push_back({b.model, b.matrices.clone(), b.rows});
   out.fixed_ = fixed_;
   return out;
 }
 
-bool UpdateEngine::affine() const {
-  for (const Pose& p : poses)
-    if (!p.matrices.affine()) return false;
+bool UpdateEngine::affine_poses() const {
+  return std::all_of(poses.begin(), poses.end(), [](const Pose& p) { return p.matrices.affine(); });
+}
+
+bool UpdateEngine::affine_balances() const {
+  return std::all_of(balances.begin(), balances.end(),
+                     [](const RestBalance& b) { return b.matrices.affine(); });
+}
+
+bool UpdateEngine::unbalanced(const Eigen::VectorXd& chi, Eigen::VectorXd& forces,
+                              Eigen::MatrixXd& slopes) {
+  const Eigen::VectorXd at = theta(chi);
+  Eigen::Index count = 0, row = 0;
+  for (const RestBalance& b : balances) count += static_cast<Eigen::Index>(b.rows.size());
+  forces.resize(count);
+  slopes.resize(count, chi.size());
+  for (RestBalance& b : balances) {
+    PoseMatrices here;
+    std::vector<PoseMatrices> turned;
+    if (!b.matrices.at(view(at), here) || !b.matrices.slopes(view(at), turned)) return false;
+    for (const Eigen::Index i : b.rows) {
+      forces(row) = here.f(i);
+      for (Eigen::Index h = 0; h < chi.size(); ++h)
+        slopes(row, h) = reference_(h) * turned[static_cast<size_t>(h)].f(i);
+      ++row;
+    }
+  }
   return true;
 }
 
 bool UpdateEngine::evaluate(const Eigen::VectorXd& chi, bool slopes, std::vector<PoseState>& out) {
   const Eigen::VectorXd at = theta(chi);
-  const bool fresh = fixed_.empty() || !affine();
+  const bool fresh = fixed_.empty() || !affine_poses();
   if (fresh) {
     params_.values(index_) = at;
     workspace_->set_parameters(params_);
@@ -63,7 +96,7 @@ bool UpdateEngine::evaluate(const Eigen::VectorXd& chi, bool slopes, std::vector
       s.slopes[h].f *= reference;
     }
   }
-  if (fixed_.empty() && affine()) fixed_ = out;
+  if (fixed_.empty() && affine_poses()) fixed_ = out;
   return true;
 }
 
@@ -82,9 +115,13 @@ ModePairing UpdateEngine::pair(const PoseState& state, const PoseReadings& readi
     const Eigen::MatrixXd measured = y(read), seen = model(read, Eigen::all);
     out.table.row(i) = modal_assurance(measured, seen);
   }
-  // A number that was asked for counts as certain; one that goes by its place as well.
+  // A number that was asked for counts as certain; one that goes by its place as well. Few points see high modes as they see low ones: those within an octave come first.
   Eigen::MatrixXd value = out.table;
   for (Eigen::Index i = 0; i < count; ++i) {
+    const double square = std::pow(readings.omega[static_cast<size_t>(i)], 2);
+    for (Eigen::Index k = 0; k < n; ++k)
+      if (state.pairs.values(k) > kOctave * square || state.pairs.values(k) * kOctave < square)
+        value(i, k) -= 1;
     int wanted = readings.modes[static_cast<size_t>(i)];
     if (wanted < 0 && readings.shapes[static_cast<size_t>(i)].size() == 0)
       wanted = static_cast<int>(i);

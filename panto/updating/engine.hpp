@@ -29,6 +29,13 @@ struct PoseState {
   PointSplines splines;  // kSpline only
 };
 
+// Rows of UPD-8: forces that a pose at rest leaves along some coordinates, with its known loads.
+struct RestBalance {
+  std::shared_ptr<const Model> model;  // of the matrices
+  ParameterMatrices matrices;
+  std::vector<Eigen::Index> rows;
+};
+
 struct ModePairing {
   std::vector<int> modes;   // of the model, per measured mode
   std::vector<double> mac;  // NaN without a shape
@@ -47,7 +54,10 @@ class UpdateEngine {
   UpdateEngine clone() const;  // for another thread
 
   std::vector<Pose> poses;
-  [[nodiscard]] bool affine() const;
+  std::vector<RestBalance> balances;
+  // Of all poses and balances: one linearisation is exact.
+  [[nodiscard]] bool affine() const { return affine_poses() && affine_balances(); }
+  [[nodiscard]] bool affine_balances() const;
   [[nodiscard]] Eigen::VectorXd theta(const Eigen::VectorXd& chi) const {
     return nominal_ + reference_.cwiseProduct(chi);
   }
@@ -56,7 +66,10 @@ class UpdateEngine {
 
   // False where the model has no modes at χ.
   [[nodiscard]] bool evaluate(const Eigen::VectorXd& chi, bool slopes, std::vector<PoseState>& out);
-  // Measured modes and those of the model: by the best total MAC, else by number.
+  // All rows of the balances, and their slopes ∂/∂χ. False where a pose cannot be linearised at χ.
+  [[nodiscard]] bool unbalanced(const Eigen::VectorXd& chi, Eigen::VectorXd& forces,
+                                Eigen::MatrixXd& slopes);
+  // Measured modes and those of the model: by the best total MAC, modes within an octave first, else by number.
   [[nodiscard]] ModePairing pair(const PoseState& state, const PoseReadings& readings) const;
   // Shapes in the coordinates z; those not measured are the model's own.
   [[nodiscard]] std::vector<ExpandedShape> shapes(const PoseState& state,
@@ -64,6 +77,8 @@ class UpdateEngine {
                                                   const ModePairing& pairing) const;
 
  private:
+  [[nodiscard]] bool affine_poses() const;
+
   std::shared_ptr<const Model> model_;
   Params params_;
   std::vector<int> index_;
@@ -82,10 +97,11 @@ struct SensitivityProblem {
   double lambda = 0;
   Eigen::VectorXd low, high;
 };
-// Residuals without those of the penalty. False where the model has no modes.
+// Residuals without those of the penalty, and their deviations by the scatter of the test. False where the model has no modes.
 [[nodiscard]] bool sensitivity_residuals(const SensitivityProblem& problem,
                                          const Eigen::VectorXd& chi, Eigen::VectorXd& residual,
-                                         Eigen::MatrixXd* jacobian);
+                                         Eigen::MatrixXd* jacobian,
+                                         Eigen::VectorXd* scatter = nullptr);
 struct SensitivityMinimum {
   bool converged = false;
   Eigen::VectorXd chi;

@@ -7,10 +7,11 @@
 namespace panto {
 
 bool sensitivity_residuals(const SensitivityProblem& p, const Eigen::VectorXd& chi,
-                           Eigen::VectorXd& residual, Eigen::MatrixXd* jacobian) {
+                           Eigen::VectorXd& residual, Eigen::MatrixXd* jacobian,
+                           Eigen::VectorXd* scatter) {
   std::vector<PoseState> states;
   if (!p.engine->evaluate(chi, jacobian != nullptr, states)) return false;
-  std::vector<double> values;
+  std::vector<double> values, deviations;
   std::vector<Eigen::RowVectorXd> slopes;
   for (size_t k = 0; k < states.size(); ++k) {
     const PoseState& s = states[k];
@@ -23,6 +24,7 @@ bool sensitivity_residuals(const SensitivityProblem& p, const Eigen::VectorXd& c
       const double w = readings.weights[i], measured = readings.omega[i];
       const double omega = std::copysign(std::sqrt(std::abs(square(mode))), square(mode));
       values.push_back(w * (omega / measured - 1));
+      deviations.push_back(w * std::abs(omega) / (measured * measured) * readings.omega_sigma[i]);
       const Eigen::VectorXd& y = readings.shapes[i];
       std::vector<Eigen::Index> read;
       for (Eigen::Index j = 0; j < y.size(); ++j)
@@ -32,7 +34,14 @@ bool sensitivity_residuals(const SensitivityProblem& p, const Eigen::VectorXd& c
       const double product = value.dot(seen), norm = value.norm() * seen.norm();
       const double c = read.empty() || !(norm > 0) ? 1 : std::max(std::abs(product) / norm, 1e-6);
       const bool shaped = !read.empty() && p.mac_weight > 0;
-      if (shaped) values.push_back(w * p.mac_weight * (1 / c - 1));
+      const double sign = product < 0 ? -1 : 1;
+      if (shaped) {
+        values.push_back(w * p.mac_weight * (1 / c - 1));
+        const Eigen::VectorXd by_reading =
+            sign * seen / std::max(norm, 1e-300) - c * value / value.squaredNorm();
+        deviations.push_back(w * p.mac_weight / (c * c) * by_reading.norm() *
+                             readings.shape_sigma[i]);
+      }
       if (jacobian == nullptr) continue;
       Eigen::RowVectorXd row(chi.size()), mac_row(chi.size());
       for (Eigen::Index h = 0; h < chi.size(); ++h) {
@@ -47,7 +56,6 @@ bool sensitivity_residuals(const SensitivityProblem& p, const Eigen::VectorXd& c
           part(j) = j != mode && std::abs(gap) > 1e-12 * s.pairs.largest ? part(j) / gap : 0;
         }
         const Eigen::VectorXd moved = (s.rows * (phi * part))(read);
-        const double sign = product < 0 ? -1 : 1;
         const double slope = sign * (value.dot(moved) / norm -
                                      product * seen.dot(moved) / (norm * seen.squaredNorm()));
         mac_row(h) = -w * p.mac_weight * slope / (c * c);
@@ -56,8 +64,11 @@ bool sensitivity_residuals(const SensitivityProblem& p, const Eigen::VectorXd& c
       if (shaped) slopes.push_back(mac_row);
     }
   }
-  residual =
-      Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+  const auto vector = [](const std::vector<double>& v) {
+    return Eigen::Map<const Eigen::VectorXd>(v.data(), static_cast<Eigen::Index>(v.size()));
+  };
+  residual = vector(values);
+  if (scatter != nullptr) *scatter = vector(deviations);
   if (jacobian != nullptr) {
     jacobian->resize(residual.size(), chi.size());
     for (size_t i = 0; i < slopes.size(); ++i)

@@ -24,6 +24,12 @@ void read_parameters(const Node& node, Diagnostics& d, UpdateStudy& out) {
     if (r.keys({"low", "high", "range", "cost"})) {
       p.has_low = r.number("low", nullptr, p.low);
       p.has_high = r.number("high", nullptr, p.high);
+      const auto written = [&](const char* key) {
+        const Node* bound = r.find(key);
+        return bound != nullptr && bound->text() != nullptr ? *bound->text() : std::string();
+      };
+      p.low_text = written("low");
+      p.high_text = written("high");
       r.number("range", &dim::kNone, p.range);
       r.number("cost", &dim::kNone, p.cost);
       if (!(p.range > 0)) r.error(304, member.loc, "range: a share above 0");

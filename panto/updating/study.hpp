@@ -19,8 +19,9 @@ struct UpdateParameter {
   std::string name;
   double low = 0, high = 0;  // of the value
   bool has_low = false, has_high = false;
-  double range = 0.2;  // share of the model's value, for bounds that were not given
-  double cost = 1;     // of a change: diagonal of ΩᵀΩ in UPD-6
+  std::string low_text, high_text;  // as they were written, with their units; empty: numbers
+  double range = 0.2;               // share of the model's value, for bounds that were not given
+  double cost = 1;                  // of a change: diagonal of ΩᵀΩ in UPD-6
   Loc loc{};
 };
 

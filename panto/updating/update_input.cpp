@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "panto/linear/linearize.hpp"
 #include "panto/mechanics/assembly.hpp"
 #include "panto/mechanics/closure.hpp"
 #include "panto/updating/updater.hpp"
@@ -66,8 +65,12 @@ void Updater::check_test(const UpdatePose& pose) {
     if (find_frame(*framed_, p.frame) < 0)
       notes_.error(970, pose.loc,
                    fmt::format("pose \"{}\": a shape was measured at \"{}\", which is no place of "
-                               "{}{}",
-                               pose.name, p.frame, model_.name, did_you_mean(p.frame, known)));
+                               "{}{}{}",
+                               pose.name, p.frame, model_.name, did_you_mean(p.frame, known),
+                               p.frame.starts_with("node ")
+                                   ? " (universal files name a node by a trace line of it alone, "
+                                     "dataset 82)"
+                                   : ""));
   const size_t count = study_.simulate.empty() ? pose.test.modes.size() : pose.modes.size();
   const auto misfit = [&](const std::string& why) {
     notes_.error(972, pose.loc, fmt::format("pose \"{}\": {}", pose.name, why));
@@ -103,13 +106,14 @@ bool Updater::reach(const std::string& kind, const std::string& name,
   return true;
 }
 
-Result<ParameterMatrices> Updater::matrices_at(const std::string& kind, const std::string& name,
+Result<ParameterMatrices> Updater::matrices_at(const Model& model, const std::string& kind,
+                                               const std::string& name,
                                                const std::vector<PoseValue>& at,
                                                Operation operation, const Loc& loc) {
   Eigen::VectorXd q;
   if (!reach(kind, name, at, loc, q)) return Diagnostics{};
   Result<ParameterMatrices> out =
-      ParameterMatrices::create(model_, out_.params, view(q), index_, operation);
+      ParameterMatrices::create(model, out_.params, view(q), index_, operation);
   for (const Diagnostic& d : out.diagnostics().items())
     if (d.severity == Severity::kError)
       notes_.error(d.id, loc, fmt::format("{} \"{}\": {}", kind, name, d.message));
@@ -118,7 +122,7 @@ Result<ParameterMatrices> Updater::matrices_at(const std::string& kind, const st
 
 void Updater::add_pose(const UpdatePose& pose) {
   Result<ParameterMatrices> matrices =
-      matrices_at("pose", pose.name, pose.at, pose.operation, pose.loc);
+      matrices_at(model_, "pose", pose.name, pose.at, pose.operation, pose.loc);
   if (!matrices.ok()) return;
   engine_->poses.push_back({std::move(*matrices), study_.simulate.empty()
                                                       ? pose.test.points
@@ -145,15 +149,7 @@ void Updater::add_pose(const UpdatePose& pose) {
 
 // UPD-8: forces that the model leaves along the coordinates named, and what friction holds.
 void Updater::add_static(const StaticTest& test) {
-  Result<ParameterMatrices> matrices =
-      matrices_at("static", test.name, test.at, Operation::kHere, test.loc);
-  if (!matrices.ok()) return;
-  PoseMatrices at;
-  std::vector<PoseMatrices> slopes;
-  if (!matrices->at(view(nominal_), at) || !matrices->slopes(view(nominal_), slopes)) return;
-  const auto workspace = Workspace::create(model_, out_.params);
-  const auto point = operating_point(*workspace, Operation::kHere, 0, view(matrices->pose()));
-  const auto linear = linearize(*workspace, *point);
+  auto loaded = std::make_shared<Model>(model_);
   std::vector<std::string> inputs;
   for (const Input& i : model_.inputs) inputs.push_back(i.name);
   for (const auto& [name, value] : test.inputs) {
@@ -164,10 +160,16 @@ void Updater::add_static(const StaticTest& test) {
                                model_.name, did_you_mean(name, inputs)));
       continue;
     }
-    const Eigen::Index i = found - inputs.begin();
-    at.f -= linear->B_z.col(i) * (value - point->u(i));
+    loaded->inputs[static_cast<size_t>(found - inputs.begin())].signal =
+        static_cast<int>(loaded->signals.size());
+    loaded->signals.push_back(Signal::constant(value));
+    loaded->signal_sources.emplace_back();
   }
+  Result<ParameterMatrices> matrices =
+      matrices_at(*loaded, "static", test.name, test.at, Operation::kHere, test.loc);
+  if (!matrices.ok()) return;
   const std::vector<std::string>& free = matrices->independent();
+  std::vector<Eigen::Index> rows;
   for (const auto& [name, bound] : test.friction) {
     const auto found = std::find(free.begin(), free.end(), name);
     if (found == free.end()) {
@@ -176,17 +178,15 @@ void Updater::add_static(const StaticTest& test) {
                                test.name, name, did_you_mean(name, free)));
       continue;
     }
-    const Eigen::Index i = found - free.begin();
-    StaticRow row{fmt::format("{}: {}", test.name, name), Eigen::RowVectorXd(count()), at.f(i),
-                  bound};
-    for (Eigen::Index h = 0; h < count(); ++h)
-      row.slope(h) = reference_(h) * slopes[static_cast<size_t>(h)].f(i);
-    statics_.push_back(std::move(row));
+    rows.push_back(found - free.begin());
+    friction_.push_back(bound);
+    static_names_.push_back(fmt::format("{}: {}", test.name, name));
   }
+  engine_->balances.push_back({std::move(loaded), std::move(*matrices), std::move(rows)});
 }
 
 void Updater::add_constraints() {
-  const auto rows = static_cast<Eigen::Index>(study_.constraints.size() + statics_.size());
+  const auto rows = static_cast<Eigen::Index>(study_.constraints.size());
   c_ = Eigen::MatrixXd::Zero(rows, count());
   row_low_.resize(rows);
   row_high_.resize(rows);
@@ -213,12 +213,13 @@ void Updater::add_constraints() {
     out_.limits.push_back({c.name, c.low, c.high, at, at, false});
     ++row;
   }
-  for (const StaticRow& s : statics_) {
-    c_.row(row) = s.slope;
-    row_low_(row) = -s.bound - s.value;
-    row_high_(row) = s.bound - s.value;
-    out_.limits.push_back({s.name, -s.bound, s.bound, s.value, s.value, false});
-    ++row;
+  Eigen::VectorXd forces;
+  Eigen::MatrixXd slopes;
+  if (!engine_->unbalanced(Eigen::VectorXd::Zero(count()), forces, slopes)) return;
+  for (Eigen::Index i = 0; i < forces.size(); ++i) {
+    const double friction = friction_[static_cast<size_t>(i)];
+    out_.limits.push_back(
+        {static_names_[static_cast<size_t>(i)], -friction, friction, forces(i), forces(i), false});
   }
   omega_ =
       Eigen::MatrixXd::Zero(count() + static_cast<Eigen::Index>(study_.penalties.size()), count());
@@ -228,7 +229,7 @@ void Updater::add_constraints() {
     each(study_.penalties[i], [&](int h, double factor) {
       omega_(count() + static_cast<Eigen::Index>(i), h) += factor;
     });
-  if (rows > 0 && study_.method == UpdateMethod::kSensitivity)
+  if (!out_.limits.empty() && study_.method == UpdateMethod::kSensitivity)
     notes_.error(
         974,
         study_.constraints.empty() ? study_.statics.front().loc : study_.constraints.front().loc,

@@ -11,24 +11,34 @@ constexpr int kIterations = 30;
 
 }  // namespace
 
-UpdatingEquations Updater::limits() const {
-  UpdatingEquations e;
+bool Updater::limits(UpdateEngine& engine, const Eigen::VectorXd& chi, UpdatingEquations& e) const {
   e.omega = omega_;
   e.low = low_;
   e.high = high_;
-  e.c = c_;
-  e.row_low = row_low_;
-  e.row_high = row_high_;
-  return e;
+  Eigen::VectorXd forces;
+  Eigen::MatrixXd slopes;
+  if (!engine.unbalanced(chi, forces, slopes)) return false;
+  const Eigen::Index constraints = c_.rows(), rows = constraints + forces.size();
+  e.c.resize(rows, count());
+  e.row_low.resize(rows);
+  e.row_high.resize(rows);
+  e.c << c_, slopes;
+  e.row_low.head(constraints) = row_low_;
+  e.row_high.head(constraints) = row_high_;
+  for (Eigen::Index i = 0; i < forces.size(); ++i) {
+    const double friction = friction_[static_cast<size_t>(i)],
+                 held = forces(i) - slopes.row(i).dot(chi);
+    e.row_low(constraints + i) = -friction - held;
+    e.row_high(constraints + i) = friction - held;
+  }
+  return true;
 }
 
 // UPD-5 at the state of χ_k, for χ itself.
-UpdatingEquations Updater::equations(const UpdateEngine& engine,
-                                     const std::vector<PoseState>& states,
-                                     const std::vector<PoseReadings>& readings,
-                                     const Eigen::VectorXd& chi,
-                                     std::vector<std::vector<ExpandedShape>>& shapes) const {
-  UpdatingEquations e = limits();
+void Updater::equations(const UpdateEngine& engine, const std::vector<PoseState>& states,
+                        const std::vector<PoseReadings>& readings, const Eigen::VectorXd& chi,
+                        UpdatingEquations& e,
+                        std::vector<std::vector<ExpandedShape>>& shapes) const {
   Eigen::Index rows = 0;
   for (const PoseReadings& r : readings) rows += static_cast<Eigen::Index>(r.omega.size());
   e.a.resize(rows, count());
@@ -53,7 +63,6 @@ UpdatingEquations Updater::equations(const UpdateEngine& engine,
       e.weights(row) = r.weights[i];
     }
   }
-  return e;
 }
 
 // lambda < 0: the study's own, or the L-curve's.
@@ -68,7 +77,9 @@ Outcome Updater::by_program(UpdateEngine& engine, const std::vector<PoseState>& 
   std::vector<PoseState> states = first;
   for (int turn = 0; turn < most; ++turn) {
     if (turn > 0 && !engine.evaluate(out.chi, true, states)) return out;
-    out.equations = equations(engine, states, readings, out.chi, out.shapes);
+    if (turn == 0 || !engine.affine_balances())
+      if (!limits(engine, out.chi, out.equations)) return out;
+    equations(engine, states, readings, out.chi, out.equations, out.shapes);
     if (turn == 0) {
       out.curve = l_curve(out.equations);
       out.lambda = lambda >= 0             ? lambda
@@ -104,7 +115,7 @@ Outcome Updater::by_sensitivities(UpdateEngine& engine,
   Eigen::VectorXd residual;
   Eigen::MatrixXd jacobian;
   if (!sensitivity_residuals(p, out.chi, residual, &jacobian)) return out;
-  out.equations = limits();
+  if (!limits(engine, out.chi, out.equations)) return out;
   out.equations.a = jacobian;
   out.equations.d = -residual;
   out.equations.weights = Eigen::VectorXd::Ones(residual.size());
@@ -119,7 +130,7 @@ Outcome Updater::by_sensitivities(UpdateEngine& engine,
   out.converged = end.converged;
   out.iterations = end.iterations;
   out.solution.chi = end.chi;
-  if (!sensitivity_residuals(p, out.chi, residual, &jacobian)) return out;
+  if (!sensitivity_residuals(p, out.chi, residual, &jacobian, &out.scatter)) return out;
   out.equations.a = jacobian;
   out.equations.d = jacobian * out.chi - residual;
   out.solution.objective = residual.squaredNorm() + out.lambda * (omega_ * out.chi).squaredNorm();

@@ -9,8 +9,9 @@
 namespace panto::update_run {
 namespace {
 
-constexpr double kPrior = 0.5;  // resolution below which the penalty tells more than the data
-constexpr double kPlay = 1e-3;  // [m], amplitude at which UPD-3 is compared
+constexpr double kPrior = 0.5;       // resolution below which the penalty tells more than the data
+constexpr double kPlay = 1e-3;       // [m], amplitude at which UPD-3 is compared
+constexpr double kRoundOff = 1e-15;  // of a value: no change
 
 // Names of the parameters that are to be kept.
 template <class Keep>
@@ -45,22 +46,26 @@ bool Updater::judge(const Outcome& found) {
     UpdatedParameter p;
     p.name = study_.parameters[static_cast<size_t>(h)].name;
     p.nominal = nominal_(h);
-    p.change = found.chi(h);
-    p.value = found.chi(h) == 0 ? nominal_(h) : theta(h);
+    p.change = std::abs(found.chi(h)) < kRoundOff ? 0 : found.chi(h);
+    p.value = p.change == 0 ? nominal_(h) : theta(h);
     p.low = nominal_(h) + reference_(h) * low_(h);
     p.high = nominal_(h) + reference_(h) * high_(h);
     p.bounds_hit = at_bound(h, found.chi(h));
     p.std = reference_(h) * std::sqrt(out_.covariance(h, h));
-    p.resolution = told(h);
+    p.resolution = std::clamp(told(h), 0.0, 1.0);  // but for round-off
     p.unmovable =
         std::find(out_.identifiability.unmovable.begin(), out_.identifiability.unmovable.end(),
                   static_cast<int>(h)) != out_.identifiability.unmovable.end();
     out_.params.values(index_[static_cast<size_t>(h)]) = p.value;
     out_.parameters.push_back(std::move(p));
   }
+  Eigen::VectorXd forces;
+  Eigen::MatrixXd slopes;
+  if (!engine_->unbalanced(found.chi, forces, slopes)) return false;
   for (size_t i = 0; i < out_.limits.size(); ++i) {
     UpdatedLimit& l = out_.limits[i];
-    l.after = l.before + c_.row(static_cast<Eigen::Index>(i)).dot(found.chi);
+    const auto row = static_cast<Eigen::Index>(i);
+    l.after = row < c_.rows() ? l.before + c_.row(row).dot(found.chi) : forces(row - c_.rows());
     const double near = 1e-9 * std::max({1e-300, std::abs(l.before), std::abs(l.after)});
     l.active = l.after <= l.low + near || l.after >= l.high - near;
   }

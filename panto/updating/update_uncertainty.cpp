@@ -7,26 +7,40 @@
 
 namespace panto::update_run {
 
-// UPD-13: scatter of frequencies and shapes, carried through the equations with the limits that hold kept.
-void Updater::covariance(const Outcome& found) {
-  out_.covariance =
-      Eigen::MatrixXd::Constant(count(), count(), std::numeric_limits<double>::quiet_NaN());
-  if (study_.method == UpdateMethod::kSensitivity) return;
-  const UpdatingEquations& e = found.equations;
-  Eigen::VectorXd scatter(e.d.size());
+// Of the right-hand sides of UPD-5, by frequencies and readings.
+Eigen::VectorXd Updater::scatter_of(const Outcome& found) const {
+  Eigen::VectorXd scatter(found.equations.d.size());
   Eigen::Index row = 0;
   for (size_t k = 0; k < readings_.size(); ++k)
     for (size_t i = 0; i < readings_[k].omega.size(); ++i, ++row) {
       const PoseReadings& r = readings_[k];
-      if (!(r.omega_sigma[i] > 0)) return;
       const ExpandedShape& s = found.shapes[k][i];
       const double square = r.omega[i] * r.omega[i], scale = study_.relative ? 1 / square : 1;
       const PoseMatrices& m = after_[k].matrices;
       const double by_frequency = 2 * scale * r.omega[i] * s.z.dot(m.m * s.z) * r.omega_sigma[i];
-      const Eigen::VectorXd force = 2 * scale * (square * (m.m * s.z) - m.k * s.z);
-      const double by_shape = (force.transpose() * s.slope).norm() * r.shape_sigma[i];
-      scatter(row) = std::hypot(by_frequency, by_shape);
+      // Errors of shapes enter linearly and, where the model is right, as squares: e = aᵀδy + δyᵀ B δy. The gradient at hand, g = a + 2 B δy, has |a|² + 4 σ² |B|² in the mean; the variance
+      // is σ² |a|² + 2 σ⁴ |B|².
+      const Eigen::MatrixXd balance = scale * (square * m.m - m.k);
+      const double variance = std::pow(r.shape_sigma[i], 2);
+      const double squares =
+          2 * variance * variance * (s.slope.transpose() * balance * s.slope).squaredNorm();
+      const double by_shape =
+          4 * variance * (s.z.transpose() * balance * s.slope).squaredNorm() - squares;
+      scatter(row) = std::sqrt(by_frequency * by_frequency + std::max(by_shape, squares));
     }
+  return scatter;
+}
+
+// UPD-13: scatter of frequencies and shapes, carried through the equations with the limits that hold kept.
+void Updater::covariance(const Outcome& found) {
+  out_.covariance =
+      Eigen::MatrixXd::Constant(count(), count(), std::numeric_limits<double>::quiet_NaN());
+  const UpdatingEquations& e = found.equations;
+  const Eigen::VectorXd scatter =
+      study_.method == UpdateMethod::kSensitivity ? found.scatter : scatter_of(found);
+  for (const PoseReadings& r : readings_)
+    for (size_t i = 0; i < r.omega.size(); ++i)
+      if (r.weights[i] > 0 && !(r.omega_sigma[i] > 0)) return;
   std::vector<Eigen::Index> free;
   for (Eigen::Index h = 0; h < count(); ++h)
     if (!at_bound(h, found.chi(h))) free.push_back(h);

@@ -16,13 +16,6 @@ inline constexpr double kTurn = 2 * std::numbers::pi;
 inline constexpr double kAtBound = 1e-9;  // of the range
 inline constexpr double kUnlike = 0.5;    // MAC below which a pair is doubtful
 
-struct StaticRow {
-  std::string name;
-  Eigen::RowVectorXd slope;  // ∂f/∂χ
-  double value = 0;          // at χ = 0
-  double bound = 0;
-};
-
 // One update: the same for the measured test and for every simulated one.
 struct Outcome {
   bool ok = false, converged = true, infeasible = false;
@@ -33,6 +26,7 @@ struct Outcome {
   double lambda = 0;
   int iterations = 0;
   std::vector<std::vector<ExpandedShape>> shapes;
+  Eigen::VectorXd scatter;  // of the equations' right-hand sides; NaN: the test tells none
 };
 
 class Updater {
@@ -54,9 +48,9 @@ class Updater {
   void check_test(const UpdatePose& pose);
   bool reach(const std::string& kind, const std::string& name, const std::vector<PoseValue>& at,
              const Loc& loc, Eigen::VectorXd& q);
-  Result<ParameterMatrices> matrices_at(const std::string& kind, const std::string& name,
-                                        const std::vector<PoseValue>& at, Operation operation,
-                                        const Loc& loc);
+  Result<ParameterMatrices> matrices_at(const Model& model, const std::string& kind,
+                                        const std::string& name, const std::vector<PoseValue>& at,
+                                        Operation operation, const Loc& loc);
   void add_pose(const UpdatePose& pose);
   void add_static(const StaticTest& test);
   void add_constraints();
@@ -65,10 +59,11 @@ class Updater {
   [[nodiscard]] bool all_shapes() const;
 
   // ---- the two methods: update_methods.cpp
-  [[nodiscard]] UpdatingEquations limits() const;
-  UpdatingEquations equations(const UpdateEngine& engine, const std::vector<PoseState>& states,
-                              const std::vector<PoseReadings>& readings, const Eigen::VectorXd& chi,
-                              std::vector<std::vector<ExpandedShape>>& shapes) const;
+  // Bounds, constraints and static tests as they are linear at χ; false where a static test has no balance there.
+  bool limits(UpdateEngine& engine, const Eigen::VectorXd& chi, UpdatingEquations& out) const;
+  void equations(const UpdateEngine& engine, const std::vector<PoseState>& states,
+                 const std::vector<PoseReadings>& readings, const Eigen::VectorXd& chi,
+                 UpdatingEquations& e, std::vector<std::vector<ExpandedShape>>& shapes) const;
   Outcome by_program(UpdateEngine& engine, const std::vector<PoseState>& first,
                      const std::vector<PoseReadings>& readings, double lambda) const;
   Outcome by_sensitivities(UpdateEngine& engine, const std::vector<PoseReadings>& readings) const;
@@ -89,6 +84,7 @@ class Updater {
   void draw();
 
   // ---- how far the data told it: update_uncertainty.cpp
+  [[nodiscard]] Eigen::VectorXd scatter_of(const Outcome& found) const;
   void covariance(const Outcome& found);
   void leave_out(const Outcome& found);
 
@@ -117,8 +113,9 @@ class Updater {
   Eigen::VectorXd nominal_, reference_, low_, high_, truth_;
   std::unique_ptr<UpdateEngine> engine_;
   std::vector<PoseReadings> readings_, exact_;
-  std::vector<StaticRow> statics_;
-  Eigen::MatrixXd c_, omega_;
+  std::vector<double> friction_;  // per row of the static tests
+  std::vector<std::string> static_names_;
+  Eigen::MatrixXd c_, omega_;  // rows of the constraints alone
   Eigen::VectorXd row_low_, row_high_;
   std::vector<PoseState> before_, after_;
   bool assumed_ = false;

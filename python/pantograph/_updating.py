@@ -96,6 +96,7 @@ class Updating(Paged):
     iterations: int
     converged: bool
     rank: int  #: independent equations
+    collinear: list[list[str]]  #: groups of parameters of which the tests tell only a combination
     covariance: np.ndarray  #: of the relative changes (UPD-13)
     l_curve: tuple[list[float], list[float], list[float]]  #: λ, residual, size (UPD-9)
     damping: tuple[float, float] | None  #: Rayleigh α [1/s], β [s] (UPD-12)

@@ -9,6 +9,7 @@
 #include "panto/mechanics/closure.hpp"
 #include "panto/numerics/eigenproblems.hpp"
 #include "panto/numerics/random.hpp"
+#include "tests/laws/laws.hpp"
 #include "tests/updating/update_case.hpp"
 
 namespace panto {
@@ -169,7 +170,14 @@ TEST(Erls, LinearisedTransformationIsOffByTheAmplitude) {
   }
 }
 
-// The complex step is exact; ours is a difference of exact tangents, exact where affine.
+// Derivatives with respect to all 29 parameters by dual numbers and by complex steps.
+TEST(ParameterMatricesLaw, DualNumbersOfTheTwinAreComplexSteps) {
+  const LoadedUpdateStudy study = test::twin();
+  for (const laws::Sample& s : laws::samples(study.model, 2, 5))
+    laws::tangent_is_complex_step(study.model, s);
+}
+
+// Ours are differences of exact tangents, exact where affine.
 TEST(ParameterMatricesLaw, SlopesOfTheMassMatrixAreThoseOfDualNumbers) {
   Posed p;
   std::vector<int> index;

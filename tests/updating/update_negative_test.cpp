@@ -1,6 +1,7 @@
 // Studies that cannot be: told with place and remedy, before anything is computed or written.
 #include <gtest/gtest.h>
 
+#include "tests/temporary_folder.hpp"
 #include "tests/updating/update_case.hpp"
 
 namespace panto {
@@ -69,6 +70,30 @@ TEST(UpdateRefuses, BoundsThatCannotBe) {
   b = built();
   b.study.parameters[0].name = "m";
   EXPECT_NE(refused(b).find("error[E0971]: parameter \"m\": it is zero in the model"),
+            std::string::npos);
+}
+
+// Of a study file: whatever the model itself would refuse, and values of another dimension.
+TEST(UpdateRefuses, BoundsThatTheModelRefuses) {
+  const test::TemporaryFolder folder;
+  folder.put("beam.toml", kBeam);
+  const auto of = [&](const std::string& parameter) {
+    const auto found =
+        test::updated("model = \"beam.toml\"\n[parameters]\n" + parameter +
+                          "\n[[pose]]\npoints = [[\"rod.end\", \"y\"]]\nfrequencies = [11]\n"
+                          "shapes = [[1]]\n",
+                      folder.path("study.toml"));
+    EXPECT_EQ(found.ok(), parameter == "m = { low = 0, high = 0.1 }");
+    return found.diagnostics().text();
+  };
+  of("m = { low = 0, high = 0.1 }");
+  EXPECT_NE(of("m = { low = -0.01, high = 0.1 }")
+                .find("study.toml:3:1: error[E0971]: parameter \"m\": the model refuses its lower "
+                      "bound -0.01: body \"rod\": beam.lumped.0.mass: must not be negative"),
+            std::string::npos);
+  EXPECT_NE(of("rho = { range = 2 }").find("error[E0971]: parameter \"rho\": the model refuses"),
+            std::string::npos);
+  EXPECT_NE(of("E = { high = \"5 kg\" }").find("bound 5 kg: body \"rod\": beam.E: "),
             std::string::npos);
 }
 
