@@ -367,6 +367,10 @@ Status InverseModel::step() noexcept {
       binomial = binomial * (points - i + 1) / i;
       stages_.col(0) += (i % 2 != 0 ? binomial : -binomial) * history_.col(i - 1);
     }
+    // Positions that stood still would be linearised about no speed at all.
+    if (points == 1)
+      stages_.col(0).head(nv_) =
+          (history_.col(0).segment(nv_, nv_) - p_.col(0)) / solver_->rule().D(0, 0);
   } else {
     for (int j = 0; j < s; ++j) {
       const double sum = solver_->rule().D.row(j).sum();
@@ -375,7 +379,11 @@ Status InverseModel::step() noexcept {
     }
     for (int j = 0; j < s; ++j) {
       stages_.col(j) = state_;
-      if (!options_.predict || have_stages_ == 0) continue;
+      if (!options_.predict || have_stages_ == 0) {
+        const double h = solver_->rule().nodes[j] * options_.dt;
+        stages_.col(j).head(nv_) += h * state_.segment(nv_, nv_);
+        continue;
+      }
       const Eigen::MatrixXd& weights = extrapolation_[static_cast<size_t>(have_stages_ - 1)];
       stages_.col(j).setZero();
       for (int k = 0; k < s * have_stages_; ++k)

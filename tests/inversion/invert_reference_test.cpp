@@ -106,6 +106,55 @@ TEST(InvertReference, ThePlantFollowsWithTheInputs) {
   EXPECT_LT(largest(disks, *Path::line({0}, {2 * std::numbers::pi}, 0, 6, 7)), 2e-6);
 }
 
+// Systems by matrices and by code are inverted, judged and checked like mechanisms: here against the plant's own equations in Runge-Kutta steps of 1 ms.
+TEST(InvertReference, SystemsOfMatricesAndOfCodeAreInvertedAndChecked) {
+  using namespace inversion_test;
+  LinearServo disks = *LinearServo::create(chain(3));
+  FunctionServo<CableOde> ode;
+  auto dae = cable_dae();
+  const auto found = [](ServoSystem& system, const Path& path, const InvertOptions& o = {}) {
+    Result<Inversion> run = invert(system, path, o);
+    EXPECT_TRUE(run.ok()) << run.diagnostics().text();
+    EXPECT_TRUE(run.diagnostics().items().empty()) << run.diagnostics().text();
+    EXPECT_EQ(run->achieved.size(), run->outputs.size());
+    return std::move(*run);
+  };
+  const Inversion turned = found(disks, turn());
+  EXPECT_EQ(turned.inputs, std::vector<std::string>{"u1"});
+  EXPECT_EQ(turned.analysis.type, InverseClass::kFlat);
+  EXPECT_LT(turned.tracking_max[0], 1e-5);
+  for (ServoSystem* crane : {static_cast<ServoSystem*>(&ode), static_cast<ServoSystem*>(&dae)}) {
+    const Inversion moved = found(*crane, cable_line());
+    for (size_t k = 100; k <= 1000; k += 100)
+      EXPECT_NEAR(moved.u[0][k], cable_inputs(cable_line(), moved.t[k])[0], 1e-8);
+    for (const double e : moved.tracking_max) EXPECT_LT(e, 1e-6);
+  }
+  // What cannot go forward is refused, and passes as a boundary value problem.
+  FunctionServo<PassiveArm> arm;
+  const Result<Inversion> refused = invert(arm, swing(), {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.diagnostics().items().front().id, 1031);
+  InvertOptions stable;
+  stable.method = InvertMethod::kStable;
+  const Inversion swung = found(arm, swing(), stable);
+  EXPECT_LT(swung.t.front(), -0.1);
+  EXPECT_LT(swung.tracking_max[0], 1e-4);
+  // A drive of order 0 moves its coordinate at once: inputs, but no plant that accelerations could be solved for.
+  LinearServoMatrices drive = chain(2);
+  drive.B.setZero();
+  drive.C = Eigen::RowVector2d(1, 0);
+  drive.C_u = -Eigen::MatrixXd::Identity(1, 1);
+  LinearServo driven = *LinearServo::create(drive);
+  const Result<Inversion> told = invert(driven, turn(), {});
+  ASSERT_TRUE(told.ok()) << told.diagnostics().text();
+  EXPECT_TRUE(told->tracking_max.empty());
+  EXPECT_NE(told.diagnostics().text().find("W1044"), std::string::npos);
+  // φ1 = φ2 + I/k φ2''.
+  std::array<double, 3> z{};
+  turn().at(told->t[200], 3, z);
+  EXPECT_NEAR(told->u[0][200], z[0] + 0.06 * z[2], 1e-6);
+}
+
 // A22: from 16 m to 11 m in 10 s with nothing sliding on the platform, (4.12): the thesis measures about 3°, its condition gives 2.73°.
 TEST(InvertReference, ThePlatformTiltsAsItsConditionAsks) {
   Zoo z = zoo("cable_robot");
