@@ -316,8 +316,10 @@ Diagnostics InverseModel::start_up() {
   const Status status = block.solve(t_, path_, p, w, first_);
   if (!ok(status))
     d.error(1023, {},
-            fmt::format("the first steps from t = {} s: {}, residual {:.3g}", t_, to_string(status),
-                        block.report().residual));
+            fmt::format(
+                "the first steps from t = {} s: {}, residual {:.3g}; the inputs do not move "
+                "the outputs up to t = {:.6g} s, or the path is too fast for steps of {} s",
+                t_, to_string(status), block.report().residual, t_ + s * options_.dt, options_.dt));
   // The speeds that the next steps differentiate are those that the method would have found, its error included: otherwise the error would seem to jump,
   // and its derivative would cost an order. Positions before the start are those of the polynomial.
   const int k = options_.order;

@@ -108,6 +108,13 @@ const char* hard_to_integrate(const InverseOptions& chosen, const ServoAnalysis&
   return "";
 }
 
+// Further from a solution than the guess was, by much more than round-off: what stands is no inverse.
+bool diverges(Status status, const NewtonReport& report) {
+  constexpr double kFurther = 10;
+  return status == Status::kNotConverged &&
+         report.residual > kFurther * std::max(1.0, report.first_residual);
+}
+
 // Step by step from t = 0.
 Diagnostics march(ServoSystem& servo, const Path& path, const InvertOptions& options,
                   Inversion& found) {
@@ -157,19 +164,27 @@ Diagnostics march(ServoSystem& servo, const Path& path, const InvertOptions& opt
   const double until =
       options.until > 0 ? options.until : path.end() + 0.25 * (path.end() - path.begin());
   const long steps = std::lround(until / options.inverse.dt);
-  double unconverged = -1, total = 0;
+  double unconverged = -1, since = -1, total = 0;
   for (long n = 0; n < steps && found.complete; ++n) {
     const auto begin = std::chrono::steady_clock::now();
     const Status status = m.step();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (fatal(status)) {
-      notes.error(1024, {},
-                  fmt::format("t = {:.6g} s: {}; the inputs do not move the outputs there, or the "
-                              "path leaves the reach of the mechanism{}{}{}",
-                              m.t() + options.inverse.dt, to_string(status),
-                              hard_to_integrate(options.inverse, found.analysis),
-                              options.expected.empty() ? "" : "; ", options.expected));
+    if (status == Status::kOk)
+      since = -1;
+    else if (since < 0)
+      since = fatal(status) ? m.t() + options.inverse.dt : m.t();
+    if (fatal(status) || (diverges(status, m.report()) && !options.force)) {
+      const double at = fatal(status) ? m.t() + options.inverse.dt : m.t();
+      notes.error(
+          1024, {},
+          fmt::format(
+              "t = {:.6g} s: {}{}; the inputs do not move the outputs there, or "
+              "the path leaves the reach of the mechanism{}{}{}",
+              at, fatal(status) ? to_string(status) : "the iteration diverges",
+              since < at ? fmt::format(", steps do not converge from {:.6g} s on", since) : "",
+              hard_to_integrate(options.inverse, found.analysis),
+              options.expected.empty() ? "" : "; ", options.expected));
       return notes;
     }
     total += seconds;
