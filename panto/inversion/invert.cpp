@@ -103,6 +103,9 @@ void check_limits(const InvertOptions& options, const Inversion& found, Diagnost
 const char* hard_to_integrate(const InverseOptions& chosen, const ServoAnalysis& analysis) {
   if (chosen.formulation == Formulation::kOriginal && analysis.index > 3)
     return ", or the index is too high for the original equations: form \"projection\" lowers it";
+  if (chosen.formulation == Formulation::kBaumgarte && analysis.index > 3)
+    return ", or Baumgarte's form is unstable with this method: a lower order, or form "
+           "\"projection\"";
   if (chosen.newton.jacobian == JacobianKind::kBroyden)
     return ", or Broyden's matrix is worn: more iterations or an earlier restart";
   return "";
