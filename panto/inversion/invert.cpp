@@ -111,13 +111,6 @@ const char* hard_to_integrate(const InverseOptions& chosen, const ServoAnalysis&
   return "";
 }
 
-// Further from a solution than the guess was, by much more than round-off: what stands is no inverse.
-bool diverges(Status status, const NewtonReport& report) {
-  constexpr double kFurther = 10;
-  return status == Status::kNotConverged &&
-         report.residual > kFurther * std::max(1.0, report.first_residual);
-}
-
 // Step by step from t = 0.
 Diagnostics march(ServoSystem& servo, const Path& path, const InvertOptions& options,
                   Inversion& found) {
@@ -167,29 +160,31 @@ Diagnostics march(ServoSystem& servo, const Path& path, const InvertOptions& opt
   const double until =
       options.until > 0 ? options.until : path.end() + 0.25 * (path.end() - path.begin());
   const long steps = std::lround(until / options.inverse.dt);
-  double unconverged = -1, since = -1, total = 0;
+  double unconverged = -1, since = -1, total = 0, usual = 1;
   for (long n = 0; n < steps && found.complete; ++n) {
     const auto begin = std::chrono::steady_clock::now();
     const Status status = m.step();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (status == Status::kOk)
+    if (status == Status::kOk) {
       since = -1;
-    else if (since < 0)
+      if (unconverged < 0) usual = std::max(usual, m.report().first_residual);
+    } else if (since < 0) {
       since = fatal(status) ? m.t() + options.inverse.dt : m.t();
-    if (fatal(status) || (diverges(status, m.report()) && !options.force)) {
-      const double at = fatal(status) ? m.t() + options.inverse.dt : m.t();
+    }
+    const auto fails = [&](double at, const char* how) {
       notes.error(
           1024, {},
           fmt::format(
               "t = {:.6g} s: {}{}; the inputs do not move the outputs there, or "
               "the path leaves the reach of the mechanism{}{}{}",
-              at, fatal(status) ? to_string(status) : "the iteration diverges",
+              at, how,
               since < at ? fmt::format(", steps do not converge from {:.6g} s on", since) : "",
               hard_to_integrate(options.inverse, found.analysis),
               options.expected.empty() ? "" : "; ", options.expected));
       return notes;
-    }
+    };
+    if (fatal(status)) return fails(m.t() + options.inverse.dt, to_string(status));
     total += seconds;
     found.times.worst = std::max(found.times.worst, seconds);
     found.times.over += seconds > options.inverse.dt ? 1 : 0;
@@ -220,6 +215,11 @@ Diagnostics march(ServoSystem& servo, const Path& path, const InvertOptions& opt
       notes.warning(1025, {}, message);
       first_side = 0;  // told once
     }
+    // For more than one step further from a solution than any guess that led to one, by much more than round-off: what stands is no inverse.
+    constexpr double kFurther = 10;
+    if (since >= 0 && since < m.t() - 0.5 * options.inverse.dt && !options.force &&
+        m.report().residual > kFurther * usual)
+      return fails(m.t(), "the iteration diverges");
     const double done = static_cast<double>(n + 1) / static_cast<double>(steps);
     found.complete = !options.progress || options.progress(options.verify ? 0.5 * done : done);
   }
