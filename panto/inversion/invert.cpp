@@ -329,8 +329,8 @@ std::string forward(ServoSystem& system, const InvertOptions& options, Inversion
   std::vector<Signal> inputs;
   for (const std::vector<double>& u : found.u) inputs.push_back(Signal::table(found.t, u));
   const auto inputs_at = [&](double t) {
-    std::vector<double> u;
-    for (const Signal& s : inputs) u.push_back(s.at(t).value);
+    std::vector<double> u(inputs.size());
+    for (size_t i = 0; i < u.size(); ++i) u[i] = inputs[i].at(t).value;
     return u;
   };
   std::vector<double> y, v, z(found.outputs.size());
