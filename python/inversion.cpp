@@ -95,6 +95,7 @@ py::dict to_dict(const ServoAnalysis& a) {
   d["total_relative_degree"] = a.total_relative_degree;
   d["decoupling_regular"] = a.decoupling_regular;
   d["index"] = a.index;
+  d["motion_index"] = a.motion_index;
   d["plant_index"] = a.plant_index;
   d["smoothness"] = a.smoothness;
   return d;

@@ -130,7 +130,8 @@ std::string analysis_text(const ServoAnalysis& s, const ServoChoice& servo) {
   line("relative degree",
        fmt::format("{}, sum of infinite zeros {}{}", degrees, s.total_relative_degree,
                    s.decoupling_regular ? "" : ", decoupling matrix singular"));
-  line("index", fmt::format("{} (plant alone {})", s.index, s.plant_index));
+  line("index", fmt::format("{} (without multipliers {}, plant alone {})", s.index, s.motion_index,
+                            s.plant_index));
   line("path must be", fmt::format("C{}", s.smoothness));
   return text;
 }
@@ -154,6 +155,7 @@ void analysis_json(JsonWriter& json, const ServoAnalysis& s) {
   json.member("total_relative_degree", s.total_relative_degree)
       .member("decoupling_regular", s.decoupling_regular)
       .member("index", s.index)
+      .member("motion_index", s.motion_index)
       .member("plant_index", s.plant_index)
       .member("smoothness", s.smoothness)
       .end_object();

@@ -171,6 +171,24 @@ void relative_degrees(const ServoSystem& system, const ServoPencil& p, const Ser
   out.decoupling_regular = rank.rank() == p.nu;
 }
 
+// Index of the inverse equations that λ has been taken out of: Wᵀ r = 0 with Wᵀ ∂r/∂λ = 0 (SRV-36).
+int motion_index(const ServoPencil& p, int index) {
+  const int n = p.nv, size = 2 * n + p.nu;
+  if (p.n_lambda == 0) return index;
+  MinimumNorm left(1e-10);
+  left.compute(p.A.block(n, 2 * n, n, p.n_lambda).transpose());
+  const Eigen::MatrixXd W = left.null_space();
+  if (W.cols() != n - p.n_lambda) return index;
+  const auto without = [&](const Eigen::MatrixXd& m) {
+    Eigen::MatrixXd rows(size, m.cols()), out(size, size);
+    rows << m.topRows(n), W.transpose() * m.middleRows(n, n), m.bottomRows(p.n_lambda + p.nu);
+    out << rows.leftCols(2 * n), rows.rightCols(p.nu);
+    return out;
+  };
+  const PencilStructure s = reduce_pencil(without(p.E), without(p.A), Eigen::MatrixXd(size, 0));
+  return s.regular ? s.index : index;
+}
+
 // det(s² Wᵀ M V + s Wᵀ D V + Wᵀ K V) = 0 with V: null space of the rows, W: of the columns of λ and u.
 void second_order_zeros(const ServoSystem& system, const ServoValues& v, ServoAnalysis& out) {
   for (const AlgebraicRow& row : system.rows())
@@ -241,6 +259,7 @@ ServoAnalysis analyse(ServoSystem& system, double t, const Rest& rest, double ma
   out.regular = plant.regular && inverse.regular;
   if (!out.regular) return out;
   out.index = inverse.index;
+  out.motion_index = motion_index(p, out.index);
   out.zeros = inverse.values();
   out.total_relative_degree =
       static_cast<int>(out.poles.size()) - static_cast<int>(out.zeros.size());

@@ -31,6 +31,7 @@ struct ServoAnalysis {
   bool has_second_order = false;
   bool regular = false;              // the inverse exists, as a linear system
   int index = 0;                     // of the inverse equations (PEN-1)
+  int motion_index = 0;              // of the same without λ (SRV-36)
   int plant_index = 0;               // of the equations with inputs given
   int total_relative_degree = 0;     // poles minus zeros
   std::vector<int> relative_degree;  // per output; 0: no input acts on it (SRV-33)

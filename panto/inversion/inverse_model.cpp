@@ -316,8 +316,10 @@ Diagnostics InverseModel::start_up() {
   const Status status = block.solve(t_, path_, p, w, first_);
   if (!ok(status))
     d.error(1023, {},
-            fmt::format("the first steps from t = {} s: {}, residual {:.3g}", t_, to_string(status),
-                        block.report().residual));
+            fmt::format(
+                "the first steps from t = {} s: {}, residual {:.3g}; the inputs do not move "
+                "the outputs up to t = {:.6g} s, or the path is too fast for steps of {} s",
+                t_, to_string(status), block.report().residual, t_ + s * options_.dt, options_.dt));
   // The speeds that the next steps differentiate are those that the method would have found, its error included: otherwise the error would seem to jump,
   // and its derivative would cost an order. Positions before the start are those of the polynomial.
   const int k = options_.order;
@@ -367,6 +369,10 @@ Status InverseModel::step() noexcept {
       binomial = binomial * (points - i + 1) / i;
       stages_.col(0) += (i % 2 != 0 ? binomial : -binomial) * history_.col(i - 1);
     }
+    // Positions that stood still would be linearised about no speed at all.
+    if (points == 1)
+      stages_.col(0).head(nv_) =
+          (history_.col(0).segment(nv_, nv_) - p_.col(0)) / solver_->rule().D(0, 0);
   } else {
     for (int j = 0; j < s; ++j) {
       const double sum = solver_->rule().D.row(j).sum();
@@ -375,7 +381,11 @@ Status InverseModel::step() noexcept {
     }
     for (int j = 0; j < s; ++j) {
       stages_.col(j) = state_;
-      if (!options_.predict || have_stages_ == 0) continue;
+      if (!options_.predict || have_stages_ == 0) {
+        const double h = solver_->rule().nodes[j] * options_.dt;
+        stages_.col(j).head(nv_) += h * state_.segment(nv_, nv_);
+        continue;
+      }
       const Eigen::MatrixXd& weights = extrapolation_[static_cast<size_t>(have_stages_ - 1)];
       stages_.col(j).setZero();
       for (int k = 0; k < s * have_stages_; ++k)

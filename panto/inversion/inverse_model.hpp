@@ -21,7 +21,8 @@ struct InverseOptions {
   int order = 4;  // of BDF, 1 … 6; 1: implicit Euler
   Formulation formulation = Formulation::kProjection;
   StartUp start_up = StartUp::kCollocation;
-  bool predict = true;  // iterate from an extrapolation; false: from the step before
+  // Iterate from an extrapolation; false: go on with speeds, forces and inputs of the step before.
+  bool predict = true;
   NewtonOptions newton;
 };
 

@@ -8,6 +8,7 @@
 
 #include "panto/integrate/simulate.hpp"
 #include "panto/integrate/state_units.hpp"
+#include "panto/inversion/feedback/plant.hpp"
 
 namespace panto {
 namespace {
@@ -102,13 +103,16 @@ void check_limits(const InvertOptions& options, const Inversion& found, Diagnost
 const char* hard_to_integrate(const InverseOptions& chosen, const ServoAnalysis& analysis) {
   if (chosen.formulation == Formulation::kOriginal && analysis.index > 3)
     return ", or the index is too high for the original equations: form \"projection\" lowers it";
+  if (chosen.formulation == Formulation::kBaumgarte && analysis.index > 3)
+    return ", or Baumgarte's form is unstable with this method: a lower order, or form "
+           "\"projection\"";
   if (chosen.newton.jacobian == JacobianKind::kBroyden)
     return ", or Broyden's matrix is worn: more iterations or an earlier restart";
   return "";
 }
 
 // Step by step from t = 0.
-Diagnostics march(ModelServo& servo, const Path& path, const InvertOptions& options,
+Diagnostics march(ServoSystem& servo, const Path& path, const InvertOptions& options,
                   Inversion& found) {
   Diagnostics notes;
   if (path.begin() < 0) {
@@ -156,21 +160,31 @@ Diagnostics march(ModelServo& servo, const Path& path, const InvertOptions& opti
   const double until =
       options.until > 0 ? options.until : path.end() + 0.25 * (path.end() - path.begin());
   const long steps = std::lround(until / options.inverse.dt);
-  double unconverged = -1, total = 0;
+  double unconverged = -1, since = -1, total = 0, usual = 1;
   for (long n = 0; n < steps && found.complete; ++n) {
     const auto begin = std::chrono::steady_clock::now();
     const Status status = m.step();
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    if (fatal(status)) {
-      notes.error(1024, {},
-                  fmt::format("t = {:.6g} s: {}; the inputs do not move the outputs there, or the "
-                              "path leaves the reach of the mechanism{}{}{}",
-                              m.t() + options.inverse.dt, to_string(status),
-                              hard_to_integrate(options.inverse, found.analysis),
-                              options.expected.empty() ? "" : "; ", options.expected));
-      return notes;
+    if (status == Status::kOk) {
+      since = -1;
+      if (unconverged < 0) usual = std::max(usual, m.report().first_residual);
+    } else if (since < 0) {
+      since = fatal(status) ? m.t() + options.inverse.dt : m.t();
     }
+    const auto fails = [&](double at, const char* how) {
+      notes.error(
+          1024, {},
+          fmt::format(
+              "t = {:.6g} s: {}{}; the inputs do not move the outputs there, or "
+              "the path leaves the reach of the mechanism{}{}{}",
+              at, how,
+              since < at ? fmt::format(", steps do not converge from {:.6g} s on", since) : "",
+              hard_to_integrate(options.inverse, found.analysis),
+              options.expected.empty() ? "" : "; ", options.expected));
+      return notes;
+    };
+    if (fatal(status)) return fails(m.t() + options.inverse.dt, to_string(status));
     total += seconds;
     found.times.worst = std::max(found.times.worst, seconds);
     found.times.over += seconds > options.inverse.dt ? 1 : 0;
@@ -201,6 +215,11 @@ Diagnostics march(ModelServo& servo, const Path& path, const InvertOptions& opti
       notes.warning(1025, {}, message);
       first_side = 0;  // told once
     }
+    // For more than one step further from a solution than any guess that led to one, by much more than round-off: what stands is no inverse.
+    constexpr double kFurther = 10;
+    if (since >= 0 && since < m.t() - 0.5 * options.inverse.dt && !options.force &&
+        m.report().residual > kFurther * usual)
+      return fails(m.t(), "the iteration diverges");
     const double done = static_cast<double>(n + 1) / static_cast<double>(steps);
     found.complete = !options.progress || options.progress(options.verify ? 0.5 * done : done);
   }
@@ -215,7 +234,7 @@ Diagnostics march(ModelServo& servo, const Path& path, const InvertOptions& opti
 }
 
 // The bounded motion, at the cycle's instants: one of them is the beginning of the path.
-Diagnostics solve_stably(ModelServo& servo, const Path& path, const InvertOptions& options,
+Diagnostics solve_stably(ServoSystem& servo, const Path& path, const InvertOptions& options,
                          Inversion& found) {
   Diagnostics notes;
   const double dt = options.inverse.dt;
@@ -252,6 +271,91 @@ Diagnostics solve_stably(ModelServo& servo, const Path& path, const InvertOption
   found.stable = std::move(*solved);
   found.analysis = found.stable->analysis;
   return notes;
+}
+
+// Inputs and motion of a system whose inputs, outputs and coordinates have their names in `found`.
+Diagnostics solve(ServoSystem& servo, const Path& path, const InvertOptions& options,
+                  Inversion& found) {
+  found.u.resize(found.inputs.size());
+  for (auto* series : {&found.y, &found.v, &found.w}) series->resize(found.coordinates.size());
+  Diagnostics notes = options.method == InvertMethod::kStable
+                          ? solve_stably(servo, path, options, found)
+                          : march(servo, path, options, found);
+  if (!notes.ok()) return notes;
+  found.desired.resize(found.outputs.size());
+  std::vector<double> z(found.outputs.size());
+  for (const double t : found.t) {
+    path.at(t, 1, z);
+    for (size_t i = 0; i < z.size(); ++i) found.desired[i].push_back(z[i]);
+  }
+  check_limits(options, found, notes);
+  return notes;
+}
+
+// What is known of outputs up to whole turns is counted on from the desired ones; errors.
+void compare(const ServoSystem& servo, Inversion& found, Diagnostics& notes) {
+  for (size_t i = 0; i < found.outputs.size(); ++i) {
+    const AlgebraicRow& row = servo.rows()[static_cast<size_t>(servo.n_lambda()) + i];
+    const int level = static_cast<int>(row.level);
+    double worst = 0, sum = 0, range = 0;
+    for (size_t k = 0; k < found.t.size(); ++k) {
+      double& achieved = found.achieved[i][k];
+      achieved = found.desired[i][k] + row.left(achieved - found.desired[i][k], level);
+      const double e = achieved - found.desired[i][k];
+      worst = std::max(worst, std::abs(e));
+      sum += e * e;
+      range = std::max(range, std::abs(found.desired[i][k] - found.desired[i][0]));
+    }
+    found.tracking_max.push_back(worst);
+    found.tracking_rms.push_back(std::sqrt(sum / static_cast<double>(found.t.size())));
+    if (!(worst <= 0.05 * std::max(range, 1e-12)) && range > 0)
+      notes.warning(1043, {},
+                    fmt::format("the plant does not follow: output \"{}\" is off by up to {:.3g}; "
+                                "a smaller step, a higher order or a smoother path may help",
+                                found.outputs[i], worst));
+  }
+}
+
+void not_verified(Diagnostics& notes, const std::string& why) {
+  notes.warning(1044, {},
+                fmt::format("not verified: the simulation of the plant with these inputs {}", why));
+}
+
+// Outputs of a system moved by the inputs. What went wrong; empty: nothing.
+std::string forward(ServoSystem& system, const InvertOptions& options, Inversion& found) {
+  if (const Diagnostics d = MotionSolver::check(system); !d.ok())
+    return "failed: " + d.items().front().message;
+  const std::unique_ptr<Plant> plant = make_plant(system);
+  std::vector<Signal> inputs;
+  for (const std::vector<double>& u : found.u) inputs.push_back(Signal::table(found.t, u));
+  const auto inputs_at = [&](double t) {
+    std::vector<double> u(inputs.size());
+    for (size_t i = 0; i < u.size(); ++i) u[i] = inputs[i].at(t).value;
+    return u;
+  };
+  std::vector<double> y, v, z(found.outputs.size());
+  for (size_t i = 0; i < found.y.size(); ++i) {
+    y.push_back(found.y[i].front());
+    v.push_back(found.v[i].front());
+  }
+  std::vector<std::vector<double>> achieved(z.size());
+  Status status = plant->start(found.t.front(), y, v);
+  constexpr int kParts = 10;
+  for (size_t k = 0; k < found.t.size(); ++k) {
+    for (int part = 0; k > 0 && part < kParts && status == Status::kOk; ++part) {
+      const double h = (found.t[k] - found.t[k - 1]) / kParts, t = found.t[k - 1] + part * h;
+      status = plant->advance(h, inputs_at(t), inputs_at(t + h));
+    }
+    if (status == Status::kOk) status = plant->outputs(inputs_at(found.t[k]), z);
+    if (status != Status::kOk)
+      return fmt::format("failed at t = {:.4g} s: {}", found.t[k], to_string(status));
+    for (size_t i = 0; i < z.size(); ++i) achieved[i].push_back(z[i]);
+    const double share = static_cast<double>(k + 1) / static_cast<double>(found.t.size());
+    if (options.progress && !options.progress(0.5 + 0.5 * share))
+      return fmt::format("was given up after t = {:.4g} s", found.t[k]);
+  }
+  found.achieved = std::move(achieved);
+  return "";
 }
 
 }  // namespace
@@ -311,54 +415,38 @@ Result<Inversion> invert(const Model& model, const Params& params, const ServoCh
   if (!servo.ok()) return servo.diagnostics();
   Inversion found;
   describe(model, **servo, found);
-  found.u.resize(found.inputs.size());
-  for (auto* series : {&found.y, &found.v, &found.w}) series->resize(found.coordinates.size());
-  Diagnostics notes = options.method == InvertMethod::kStable
-                          ? solve_stably(**servo, path, options, found)
-                          : march(**servo, path, options, found);
-  if (!notes.ok()) return notes;
-  found.desired.resize(found.outputs.size());
-  std::vector<double> z(found.outputs.size());
-  for (const double t : found.t) {
-    path.at(t, 1, z);
-    for (size_t i = 0; i < z.size(); ++i) found.desired[i].push_back(z[i]);
-  }
-  check_limits(options, found, notes);
+  Diagnostics notes = solve(**servo, path, options, found);
   if (!notes.ok()) return notes;
   if (!options.verify || !found.complete) return {std::move(found), std::move(notes)};
 
   const Result<Run> run = forward(model, params, **servo, found, options);
   if (!run.ok() || !run->complete || run->t.size() != found.t.size()) {
-    notes.warning(1044, {},
-                  fmt::format("not verified: the simulation of the plant with these inputs {}",
-                              !run.ok() ? "failed: " + run.diagnostics().items().front().message
-                              : run->t.empty() ? "was given up"
-                                               : fmt::format("was given up after t = {:.4g} s",
-                                                             found.t.front() + run->t.back())));
+    not_verified(notes, !run.ok()        ? "failed: " + run.diagnostics().items().front().message
+                        : run->t.empty() ? "was given up"
+                                         : fmt::format("was given up after t = {:.4g} s",
+                                                       found.t.front() + run->t.back()));
     return {std::move(found), std::move(notes)};
   }
-  for (size_t i = 0; i < found.outputs.size(); ++i) {
-    const AlgebraicRow& row = (*servo)->rows()[static_cast<size_t>((*servo)->n_lambda()) + i];
-    const int level = static_cast<int>(row.level);
-    found.achieved.push_back(course_of((*servo)->outputs()[i], run->outputs));
-    double worst = 0, sum = 0, range = 0;
-    for (size_t k = 0; k < run->t.size(); ++k) {
-      double& achieved = found.achieved[i][k];
-      achieved = found.desired[i][k] + row.left(achieved - found.desired[i][k], level);
-      const double e = achieved - found.desired[i][k];
-      worst = std::max(worst, std::abs(e));
-      sum += e * e;
-      range = std::max(range, std::abs(found.desired[i][k] - found.desired[i][0]));
-    }
-    found.tracking_max.push_back(worst);
-    found.tracking_rms.push_back(std::sqrt(sum / static_cast<double>(run->t.size())));
-    if (!(worst <= 0.05 * std::max(range, 1e-12)) && range > 0)
-      notes.warning(1043, {},
-                    fmt::format("the plant does not follow: output \"{}\" is off by up to {:.3g}; "
-                                "a smaller step, a higher order or a smoother path may help",
-                                found.outputs[i], worst));
-  }
+  for (const ServoOutput& output : (*servo)->outputs())
+    found.achieved.push_back(course_of(output, run->outputs));
+  compare(**servo, found, notes);
   found.plant = run->outputs;
+  return {std::move(found), std::move(notes)};
+}
+
+Result<Inversion> invert(ServoSystem& system, const Path& path, const InvertOptions& options) {
+  Inversion found;
+  found.inputs = system.input_names();
+  found.coordinates = system.coordinate_names();
+  for (size_t i = static_cast<size_t>(system.n_lambda()); i < system.rows().size(); ++i)
+    if (!system.rows()[i].implicit) found.outputs.push_back(system.rows()[i].name);
+  Diagnostics notes = solve(system, path, options, found);
+  if (!notes.ok()) return notes;
+  if (!options.verify || !found.complete) return {std::move(found), std::move(notes)};
+  if (const std::string wrong = forward(system, options, found); wrong.empty())
+    compare(system, found, notes);
+  else
+    not_verified(notes, wrong);
   return {std::move(found), std::move(notes)};
 }
 

@@ -85,5 +85,8 @@ std::vector<double> course_of(const ServoOutput& output,
 // kStable: those of invert_stably().
 Result<Inversion> invert(const Model& model, const Params& params, const ServoChoice& choice,
                          const Path& path, const InvertOptions& options);
+// Any servo system, of matrices or of code: the same without units. The plant is its equations, solved for accelerations, in Runge-Kutta steps of a tenth of the cycle
+// (`tol` does not count); W1044 also where accelerations depend on rates of inputs.
+Result<Inversion> invert(ServoSystem& system, const Path& path, const InvertOptions& options);
 
 }  // namespace panto

@@ -466,6 +466,7 @@ Status StageSolver::solve(double t, const Path& path, const Eigen::MatrixXd& p,
   evaluate(analytic || formulation_ == Formulation::kProjection);
   while (true) {
     report_.residual = f_.cwiseAbs().maxCoeff();
+    if (report_.iterations == 0) report_.first_residual = report_.residual;
     if (!std::isfinite(report_.residual)) {
       status = Status::kNotFinite;
       break;

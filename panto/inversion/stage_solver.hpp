@@ -38,7 +38,7 @@ struct StageRule {
 
 struct NewtonReport {
   int iterations = 0;
-  double residual = 0;                                // largest row left, as scaled
+  double first_residual = 0, residual = 0;  // largest row of the guess, and left, as scaled
   long values = 0, tangents = 0, factorisations = 0;  // since the beginning
 };
 

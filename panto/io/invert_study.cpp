@@ -141,6 +141,7 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
     study.servo.conditions.clear();
   }
   study.servo.inputs = changes.inputs.value_or(std::move(study.servo.inputs));
+  if (changes.outputs || changes.inputs) study.servo.loc = {};  // no longer what the file says
   if (changes.to) {
     study.path.kind = PathSpec::Kind::kLine;
     study.path.to = *changes.to;

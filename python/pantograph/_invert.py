@@ -32,6 +32,7 @@ class InverseAnalysis:
     total_relative_degree: int  #: poles minus zeros
     decoupling_regular: bool
     index: int  #: of the inverse equations
+    motion_index: int  #: of the same without multipliers: of motion and inputs alone
     plant_index: int  #: of the equations with inputs given
     smoothness: int  #: continuous derivatives that the path needs
     warnings: list[Diagnostic] = field(default_factory=list, repr=False)

@@ -1,6 +1,7 @@
 // What cannot be inverted, or not like this, is refused with its reason and, where there is one, its time.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <fstream>
 
@@ -229,6 +230,28 @@ TEST(InvertNegative, AnIndexThatIsTooHighIsToldWhereAStepFails) {
   const auto run = invert(m, nominal(m), choice, *Path::line({15, -4}, {11, -7}, 0, 10, 4), o);
   ASSERT_FALSE(run.ok());
   EXPECT_TRUE(warns(run.diagnostics(), 1024, "form \"projection\" lowers it"));
+}
+
+// Half way down the load would have to fall faster than freely: the rope cannot push, and the iteration runs away.
+TEST(InvertNegative, AnIterationThatDivergesIsLocated) {
+  const Model m = model_of("cable_robot_reduced");
+  const ServoChoice choice{{"x_P", "z_P"}, {}, {"u_T", "u_L"}, {}};
+  const Path fall = *Path::line({15, -4}, {14, -8}, 0, 1.5, 4);
+  InvertOptions o;
+  o.verify = false;
+  const auto run = invert(m, nominal(m), choice, fall, o);
+  ASSERT_FALSE(run.ok());
+  EXPECT_TRUE(warns(run.diagnostics(), 1024, "the iteration diverges, steps do not converge from"))
+      << run.diagnostics().text();
+  const std::string message = run.diagnostics().items().front().message;
+  const double since = std::stod(message.substr(message.find("from ") + 5));
+  std::array<double, 6> z{};
+  double free = 0;  // first instant of free fall
+  while (fall.at(free, 3, z), z[5] > -9.81) free += 0.001;
+  EXPECT_NEAR(since, free, 0.05);
+  o.force = true;
+  const auto forced = invert(m, nominal(m), choice, fall, o);
+  EXPECT_TRUE(warns(forced.diagnostics(), 1042, "steps did not converge"));
 }
 
 TEST(InvertNegative, PathsThatCannotBe) {

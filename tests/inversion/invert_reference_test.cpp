@@ -8,6 +8,8 @@
 #include "panto/inversion/test/cases.hpp"
 #include "panto/io/invert_study.hpp"
 #include "panto/io/load.hpp"
+#include "panto/io/toml.hpp"
+#include "panto/model/compile.hpp"
 
 namespace panto {
 namespace {
@@ -90,6 +92,46 @@ TEST(InvertReference, InputsOfTheCableRobotAreTheExactOnes) {
   }
 }
 
+// In redundant coordinates, (2.73)–(2.75), the rope a drive on a distance: outputs are coordinates, and may be substituted.
+TEST(InvertReference, TheCableRobotInRedundantCoordinatesIsAFileToo) {
+  const Result<ModelSpec> spec = parse_model_text(R"(
+space = "planar"
+gravity = [0, -9.81]
+body = [{ name = "trolley", point_mass = { mass = 270 } }, { name = "carrier" }, { name = "platform", point_mass = { mass = 18.9 } }]
+joint = [
+  { name = "x_T", type = "prismatic", parent = "ground", child = "trolley", axis = "x" },
+  { name = "x_P", type = "prismatic", parent = "ground", child = "carrier", axis = "x" },
+  { name = "z_P", type = "prismatic", parent = "carrier", child = "platform", axis = "y" },
+]
+actuator = [
+  { name = "u_T", type = "velocity", order = 1, tau = 0.03, on = "x_T" },
+  { name = "u_L", type = "velocity", order = 1, tau = 0.02, between = ["trolley", "platform"] },
+]
+output = [{ name = "x", type = "coordinate", of = "x_P" }, { name = "z", type = "coordinate", of = "z_P" }]
+initial = { x_T = 15, x_P = 15, z_P = -4 }
+servo = [{ output = ["x", "z"], by = ["u_T", "u_L"] }]
+)",
+                                                  "robot.toml");
+  ASSERT_TRUE(spec.ok()) << spec.diagnostics().text();
+  const Result<Model> model = compile(*spec);
+  ASSERT_TRUE(model.ok()) << model.diagnostics().text();
+  for (const Formulation form : {Formulation::kProjection, Formulation::kSubstitution}) {
+    InvertOptions o;
+    o.inverse.formulation = form;
+    o.until = 10;
+    const Result<Inversion> run = invert(*model, nominal(*model), *servo_choice(*spec),
+                                         *Path::line({15, -4}, {11, -7}, 0, 10, 4), o);
+    ASSERT_TRUE(run.ok()) << run.diagnostics().text();
+    EXPECT_EQ(run->analysis.type, InverseClass::kFlat);
+    EXPECT_EQ(run->analysis.index, 5);
+    for (size_t k = 1; k < run->t.size(); ++k)
+      for (size_t i = 0; i < 2; ++i)
+        EXPECT_NEAR(run->u[i][k],
+                    inversion_test::cable_inputs(inversion_test::cable_line(), run->t[k])[i], 1e-8);
+    for (const double e : run->tracking_max) EXPECT_LT(e, 1e-7);
+  }
+}
+
 TEST(InvertReference, ThePlantFollowsWithTheInputs) {
   const Zoo crane = zoo("cable_robot_reduced"), car = zoo("mass_on_car"),
             disks = zoo("torsional_oscillator");
@@ -104,6 +146,55 @@ TEST(InvertReference, ThePlantFollowsWithTheInputs) {
   EXPECT_LT(largest(crane, *Path::line({15, -4}, {11, -7}, 0, 10, 4)), 1e-7);
   EXPECT_LT(largest(car, *Path::line({1}, {4}, 0, 8, 4)), 1e-4);
   EXPECT_LT(largest(disks, *Path::line({0}, {2 * std::numbers::pi}, 0, 6, 7)), 2e-6);
+}
+
+// Systems by matrices and by code are inverted, judged and checked like mechanisms: here against the plant's own equations in Runge-Kutta steps of 1 ms.
+TEST(InvertReference, SystemsOfMatricesAndOfCodeAreInvertedAndChecked) {
+  using namespace inversion_test;
+  LinearServo disks = *LinearServo::create(chain(3));
+  FunctionServo<CableOde> ode;
+  auto dae = cable_dae();
+  const auto found = [](ServoSystem& system, const Path& path, const InvertOptions& o = {}) {
+    Result<Inversion> run = invert(system, path, o);
+    EXPECT_TRUE(run.ok()) << run.diagnostics().text();
+    EXPECT_TRUE(run.diagnostics().items().empty()) << run.diagnostics().text();
+    EXPECT_EQ(run->achieved.size(), run->outputs.size());
+    return std::move(*run);
+  };
+  const Inversion turned = found(disks, turn());
+  EXPECT_EQ(turned.inputs, std::vector<std::string>{"u1"});
+  EXPECT_EQ(turned.analysis.type, InverseClass::kFlat);
+  EXPECT_LT(turned.tracking_max[0], 1e-5);
+  for (ServoSystem* crane : {static_cast<ServoSystem*>(&ode), static_cast<ServoSystem*>(&dae)}) {
+    const Inversion moved = found(*crane, cable_line());
+    for (size_t k = 100; k <= 1000; k += 100)
+      EXPECT_NEAR(moved.u[0][k], cable_inputs(cable_line(), moved.t[k])[0], 1e-8);
+    for (const double e : moved.tracking_max) EXPECT_LT(e, 1e-6);
+  }
+  // What cannot go forward is refused, and passes as a boundary value problem.
+  FunctionServo<PassiveArm> arm;
+  const Result<Inversion> refused = invert(arm, swing(), {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.diagnostics().items().front().id, 1031);
+  InvertOptions stable;
+  stable.method = InvertMethod::kStable;
+  const Inversion swung = found(arm, swing(), stable);
+  EXPECT_LT(swung.t.front(), -0.1);
+  EXPECT_LT(swung.tracking_max[0], 1e-4);
+  // A drive of order 0 moves its coordinate at once: inputs, but no plant that accelerations could be solved for.
+  LinearServoMatrices drive = chain(2);
+  drive.B.setZero();
+  drive.C = Eigen::RowVector2d(1, 0);
+  drive.C_u = -Eigen::MatrixXd::Identity(1, 1);
+  LinearServo driven = *LinearServo::create(drive);
+  const Result<Inversion> told = invert(driven, turn(), {});
+  ASSERT_TRUE(told.ok()) << told.diagnostics().text();
+  EXPECT_TRUE(told->tracking_max.empty());
+  EXPECT_NE(told.diagnostics().text().find("W1044"), std::string::npos);
+  // φ1 = φ2 + I/k φ2''.
+  std::array<double, 3> z{};
+  turn().at(told->t[200], 3, z);
+  EXPECT_NEAR(told->u[0][200], z[0] + 0.06 * z[2], 1e-6);
 }
 
 // A22: from 16 m to 11 m in 10 s with nothing sliding on the platform, (4.12): the thesis measures about 3°, its condition gives 2.73°.

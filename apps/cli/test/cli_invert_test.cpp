@@ -140,6 +140,7 @@ TEST_F(InvertVerb, TellsWhatKindOfInverseItIs) {
   EXPECT_EQ(a["relative_degree"], json::array({4}));
   EXPECT_EQ(a["total_relative_degree"], 4);
   EXPECT_EQ(a["index"], 5);
+  EXPECT_EQ(a["motion_index"], 5);
   EXPECT_TRUE(a.contains("plant_index"));
   EXPECT_EQ(a["smoothness"], 4);
   // Drücker (2022), Table 5.1: ±i √(k2/m3) / sin α.

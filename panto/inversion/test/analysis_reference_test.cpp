@@ -120,8 +120,8 @@ TEST(AnalysisReference, MassOnCarChangesFromRealToComplexZerosAtItsAngle) {
 }
 
 // A24, Example 3.4: the second of three disks is moved as wanted, φ_2 = u, the output is the speed of the third. u follows from ż: relative degree 1. The
-// index is not 2: the constraint makes one of index 3 of the plant alone, which is what the thesis states. Solved for everything the index is 4, for
-// φ_2 follows from ż, its speed from z̈, and λ, which accelerates the disk, from the third derivative.
+// index is not 2: φ_2 follows from ż and its speed from z̈, which makes 3 for motion and inputs, the thesis' number; the moment λ that moves the disk
+// follows from its acceleration, the third derivative, which makes 4 for all unknowns.
 TEST(AnalysisReference, TheIndexIsNotAlwaysOneAboveTheRelativeDegree) {
   LinearServoMatrices m = chain(3);
   m.B.setZero();
@@ -134,6 +134,7 @@ TEST(AnalysisReference, TheIndexIsNotAlwaysOneAboveTheRelativeDegree) {
   ASSERT_TRUE(a.regular);
   EXPECT_EQ(a.relative_degree, std::vector<int>{1});
   EXPECT_EQ(a.total_relative_degree, 1);
+  EXPECT_EQ(a.motion_index, 3);
   EXPECT_EQ(a.plant_index, 3);
   EXPECT_EQ(a.index, 4);
   // Without inertia of the disk that is moved, λ needs no acceleration: index 3.
@@ -142,6 +143,7 @@ TEST(AnalysisReference, TheIndexIsNotAlwaysOneAboveTheRelativeDegree) {
   const ServoAnalysis b = analysed(*light, inversion_test::turn());
   EXPECT_EQ(b.relative_degree, std::vector<int>{1});
   EXPECT_EQ(b.index, 3);
+  EXPECT_EQ(b.motion_index, 3);
 }
 
 // A23, Table 6.2: free section 4 by torque and 3 by its rate, section normal to the axis 2 and 1. The zeros do not depend on torque or rate.
@@ -194,6 +196,7 @@ TEST(AnalysisReference, TheReducedCableRobotIsFlatInBothForms) {
     EXPECT_EQ(a.total_relative_degree, 6);
     EXPECT_EQ(a.relative_degree, (std::vector<int>{4, 2}));
     EXPECT_EQ(a.index, 5);
+    EXPECT_EQ(a.motion_index, 5);
     EXPECT_EQ(a.reachable, 1);
     EXPECT_EQ(a.configuration, Configuration::kMixed);
   }
