@@ -102,7 +102,7 @@ double hammer_test(const Loaded& rig, const std::string& name, Book& book) {
   o.hammer = {at(3), at(5)};
   o.sample_rate_hz = 1024;
   o.duration_s = 16;
-  o.window_end = 0.02;
+  o.window_end = 0.005;
   o.peak_n = 20;
   o.trigger_n = 2;
   o.noise = 0.01;
@@ -119,10 +119,22 @@ double hammer_test(const Loaded& rig, const std::string& name, Book& book) {
   return found.modes.front().frequency_hz;
 }
 
-// Largest departure of the tip from a straight line over time, from the end of the path on [rad].
-double vibration(const panto::LoopRun& run, double end) {
-  const auto first =
-      static_cast<size_t>(std::lower_bound(run.t.begin(), run.t.end(), end) - run.t.begin());
+// The first cycle that is not before a time.
+size_t cycle_at(const panto::LoopRun& run, double t) {
+  return static_cast<size_t>(std::lower_bound(run.t.begin(), run.t.end(), t) - run.t.begin());
+}
+
+// Largest distance of the tip from its goal after the path [rad].
+double overshoot(const panto::LoopRun& run, double end, double goal) {
+  double worst = 0;
+  for (size_t k = cycle_at(run, end); k < run.t.size(); ++k)
+    worst = std::max(worst, std::abs(run.z[0][k] - goal));
+  return worst;
+}
+
+// Largest departure of the tip from a straight line over time, in the last half second [rad].
+double vibration(const panto::LoopRun& run) {
+  const size_t first = cycle_at(run, run.t.back() - 0.5);
   const auto n = static_cast<Eigen::Index>(run.t.size() - first);
   Eigen::MatrixXd line(n, 2);
   Eigen::VectorXd z(n);
@@ -277,13 +289,13 @@ int main(int argc, char** argv) try {
     must(panto::write_inversion(found, &loops, feedforward + "_loop.h5"));
     auto report =
         panto::scene::report_of_inversion(study.model, study.params, found, study.options.limits);
-    panto::scene::add_feedback(loops, report);
+    panto::scene::add_feedback(loops, found, report);
     book.page(report);
     for (const panto::LoopCase& c : loops.cases) {
-      std::printf("left_%s_%s_%s %.6f mrad\n", name, c.feedback.c_str(), c.plant.c_str(),
-                  1e3 * vibration(c.run, study.path.duration));
+      std::printf("vibrates_%s_%s_%s %.6f mrad\n", name, c.feedback.c_str(), c.plant.c_str(),
+                  1e3 * vibration(c.run));
       std::printf("off_%s_%s_%s %.6f mrad\n", name, c.feedback.c_str(), c.plant.c_str(),
-                  1e3 * std::abs(c.run.errors[0].final));
+                  1e3 * overshoot(c.run, study.path.duration, study.path.to.front()));
     }
   }
   book.bind("report.html", "One flexible link, from a model file to a feedback loop");

@@ -353,7 +353,7 @@ void bind_inversion(py::module_& module) {
       .def("html", [](const Inverted& r) {
         scene::Report report = scene::report_of_inversion(r.study.model, r.study.params,
                                                           r.inversion, r.study.options.limits);
-        if (r.feedback) scene::add_feedback(*r.feedback, report);
+        if (r.feedback) scene::add_feedback(*r.feedback, r.inversion, report);
         return value_of(scene::to_html(report));
       });
   module.def("is_invert_study", &is_invert_study, arg("study"));

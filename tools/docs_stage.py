@@ -76,7 +76,7 @@ def write_gallery(source):
         )
     text = (
         "# Gallery\n\n![What three feedforwards leave of the move of a flexible link](images/flexible_link.svg)\n\n"
-        "All verbs on one of them: [from a model file to a feedback loop](from-model-to-loop.md).\n\nThe mechanisms of the zoo in their initial pose. White circles are hinges, black ones balls, boxes slide on dashed "
+        "What three feedforwards leave of a move, on a machine that has aged: all the way [from a model file to a feedback loop](from-model-to-loop.md) on one of them.\n\nThe mechanisms of the zoo in their initial pose. White circles are hinges, black ones balls, boxes slide on dashed "
         "guides. `panto simulate <name>` runs one; `panto models` tells where its file is.\n\n"
     )
     grid = f'<div class="gallery" markdown="1">\n\n{"".join(rows)}\n</div>\n'

@@ -44,9 +44,9 @@ def main(arguments):
     grid[1, 0].set(title="left of the move, without feedback", ylabel="tip − goal [mrad]", xlabel="t [s]")
     grid[1, 1].set(title="left of the move, LQR on an observer's estimate", ylabel="tip − goal [mrad]", xlabel="t [s]")
     for axes in grid[1]:
-        shown = [line for line in axes.lines]
-        largest = max(np.abs(line.get_ydata()[line.get_xdata() >= end]).max() for line in shown)
-        axes.set_ylim(-1.15 * largest, 1.15 * largest)
+        after = np.concatenate([line.get_ydata()[line.get_xdata() >= end] for line in axes.lines])
+        low, high = min(after.min(), 0), max(after.max(), 0)
+        axes.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))
         axes.axhline(0, color="k", lw=0.6, ls="--")
     for axes in grid.flat:
         axes.axvspan(0, end, color="#888", alpha=0.12, lw=0)

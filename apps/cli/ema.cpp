@@ -164,7 +164,8 @@ void add_ema(CLI::App& app, int& exit_code) {
       ->required()
       ->type_name(".uff");
   verb->add_option("--band", a->band, "Lowest and highest frequency [Hz] (all lines)")
-      ->type_name("from to")
+      ->type_name("from,to")
+      ->delimiter(',')
       ->expected(2);
   verb->add_option("--order", a->order, "Highest order of the stabilisation diagram (40)")
       ->type_name("n")

@@ -166,7 +166,8 @@ void add_impact(CLI::App& app, int& exit_code) {
   verb->add_option("--damping", a->damping, "Ratios of the modes (the model's own damping)")
       ->type_name("list");
   verb->add_option("--band", a->band, "Lines that are kept [Hz] (0 to rate / 2.56)")
-      ->type_name("from to")
+      ->type_name("from,to")
+      ->delimiter(',')
       ->expected(2);
   verb->add_option("--seed", o.seed, "Of noise and hits (1)")->type_name("n");
   verb->add_option("--threads", o.threads, "Cores to use (all)")

@@ -162,7 +162,8 @@ void add_inverse_dynamics(CLI::App& app, int& exit_code) {
   verb->add_option("--actuators", a->actuators,
                    "Inputs to solve for (default: all); the others act as the model says")
       ->type_name("a,b,...");
-  verb->add_option("--out", a->out, "Write efforts and motion to an HDF5 file")->type_name("u.h5");
+  verb->add_option("-o,--out", a->out, "Write efforts and motion to an HDF5 file")
+      ->type_name("u.h5");
   verb->add_option("--csv", a->csv, "Write the efforts to a CSV file")->type_name("u.csv");
   verb->footer(
       "Examples:\n"

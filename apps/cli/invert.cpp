@@ -108,12 +108,13 @@ std::string text_of(const std::complex<double>& s) {
   return fmt::format("{:.6g} {} {:.6g}i", s.real(), s.imag() < 0 ? "-" : "+", std::abs(s.imag()));
 }
 
-std::string analysis_text(const ServoAnalysis& s, const ServoChoice& servo) {
+std::string analysis_text(const ServoAnalysis& s, const ServoChoice& servo,
+                          bool tolerated = false) {
   std::string text;
   const auto line = [&](const char* name, const std::string& value) {
     text += fmt::format("  {:<26}{}\n", name, value);
   };
-  line("class", to_string(s.type));
+  line("class", tolerated ? "marginal, as the redefinition tolerates" : to_string(s.type));
   line("configuration", fmt::format("{} ({} of {} outputs reached directly)",
                                     to_string(s.configuration), s.reachable, servo.inputs.size()));
   const auto list = [](const std::vector<std::complex<double>>& values) {
@@ -276,7 +277,7 @@ std::string json_of(const Inversion& r, const FeedbackReport* feedback) {
 std::string table_of(const Inversion& r, const ServoChoice& servo, double dt) {
   std::string text =
       fmt::format("{}: inputs for {} steps of {:g} s\n\n", r.model, r.t.size() - 1, dt);
-  text += analysis_text(r.analysis, servo);
+  text += analysis_text(r.analysis, servo, scene::redefinition_tolerates(r));
   text += fmt::format("\n  {:<26}{:>14}{:>14}{:>14}\n", "input", "smallest", "largest", "rms");
   for (size_t i = 0; i < r.inputs.size(); ++i) {
     const auto [low, high] = std::minmax_element(r.u[i].begin(), r.u[i].end());
@@ -293,6 +294,7 @@ std::string table_of(const Inversion& r, const ServoChoice& servo, double dt) {
   }
   if (r.redefined) text += redefined_text(*r.redefined);
   if (r.stable) return text + stable_text(*r.stable);
+  if (r.times.cycles == 0) return text;  // read from a file
   text += fmt::format("\n  cycle: mean {:.3g} us, worst {:.3g} us, at most {} iterations\n",
                       1e6 * r.times.mean, 1e6 * r.times.worst, r.most_iterations);
   return text;
@@ -381,7 +383,7 @@ int invert_verb(const Arguments& a) {
   if (!a.view.empty()) {
     scene::Report report =
         scene::report_of_inversion(study->model, study->params, *found, study->options.limits);
-    if (loops != nullptr) scene::add_feedback(*loops, report);
+    if (loops != nullptr) scene::add_feedback(*loops, *found, report);
     scene::add_notes(notes, report);
     notes.append(write_page(report, a.view));
     if (!notes.ok()) return fail(notes, a.json);

@@ -126,16 +126,18 @@ void add_along_arguments(CLI::App& verb, AlongArguments& a) {
   auto* along = verb.add_flag("--along", a.along, "Along the motion from the initial state");
   a.until_given =
       verb.add_option("--until", a.until, "End of the motion [s] (default: the model's)")
+          ->transform(times())
           ->type_name("T")
           ->needs(along);
   a.sample_given =
       verb.add_option("--sample", a.sample, "Linearise every so many seconds (default: 200 times)")
+          ->transform(times())
           ->type_name("s")
           ->needs(along);
   a.tol_given = verb.add_option("--tol", a.tol, "Relative tolerance of the motion")
                     ->type_name("e")
                     ->needs(along);
-  verb.add_option("--out", a.out, "Write the matrices over time to an HDF5 file")
+  verb.add_option("-o,--out", a.out, "Write the matrices over time to an HDF5 file")
       ->type_name("linear.h5")
       ->needs(along);
   for (const char* single :

@@ -32,6 +32,8 @@ std::string unknown_verb(const CLI::App& app, const std::vector<std::string>& wo
   for (const std::string& word : words) {
     if (word.starts_with('-')) continue;
     if (std::find(verbs.begin(), verbs.end(), word) != verbs.end()) return {};
+    if (word.ends_with(".toml") || word.ends_with(".urdf"))
+      return fmt::format("a verb comes before the file: panto simulate {}", word);
     return fmt::format("there is no verb \"{}\"{}", word, panto::did_you_mean(word, verbs));
   }
   return "a verb is missing";

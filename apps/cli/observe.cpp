@@ -52,6 +52,11 @@ std::vector<Channel> sensors_in(const std::string& text, const std::vector<Chann
   return out;
 }
 
+std::string series_conflict(const std::string& out) {
+  if (out.empty() || out.ends_with(".csv") || out.ends_with(".h5")) return {};
+  return fmt::format("-o {}: expected a name that ends with .csv or .h5", out);
+}
+
 // Empty, or what does not go together.
 std::string study_conflict(const ObserveArguments& a) {
   if (a.live || !a.log.empty() || !a.set.empty() || !a.settings.empty())
@@ -67,9 +72,7 @@ std::string study_conflict(const ObserveArguments& a) {
   if (a.smooth || a.smooth_lag >= 0) return "--smooth is for logs, not for studies";
   if (a.restart != "never") return "a study has `restart` in its file: no --restart";
   if (a.series && !a.out.ends_with(".h5")) return "--series goes to an HDF5 file: -o rows.h5";
-  if (!a.tune && !a.out.empty() && !a.out.ends_with(".csv") && !a.out.ends_with(".h5"))
-    return fmt::format("-o {}: expected a name that ends with .csv or .h5", a.out);
-  return {};
+  return a.tune ? std::string() : series_conflict(a.out);
 }
 
 std::string conflict(const ObserveArguments& a) {
@@ -99,7 +102,9 @@ std::string conflict(const ObserveArguments& a) {
     return "--smooth goes back through one run of the filter: no --restart";
   if (!a.live && a.udp > 0) return "--udp belongs to --live";
   if (!a.live && a.log.empty()) return "what was measured is missing: give a LOG, or --live";
-  return {};
+  if (a.live && !a.out.empty())
+    return "-o belongs to a LOG; --live writes its estimates to standard output";
+  return a.tune ? std::string() : series_conflict(a.out);
 }
 
 // Beside conflict(): what a kinematic observer has otherwise than the filters.
@@ -140,6 +145,24 @@ int observe_verb(const ObserveArguments& a) {
   return a.live ? observe_live(a) : observe_log(a);
 }
 
+int ask_model(const ObserveArguments& a, Model& model, Diagnostics& notes) {
+  std::vector<Override> overrides;
+  std::string message;
+  if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
+  Result<Model> loaded = load_model(a.model, overrides);
+  if (!loaded.ok()) return fail(loaded.diagnostics(), a.json);
+  notes.append(loaded.diagnostics());
+  model = std::move(*loaded);
+  return kOk;
+}
+
+int take_outputs(const ObserveArguments& a, Result<std::vector<int>> named,
+                 std::vector<int>& outputs, Diagnostics& notes) {
+  notes.append(named.diagnostics());
+  if (named.ok()) outputs = std::move(*named);
+  return notes.ok() ? kOk : fail(notes, a.json);
+}
+
 }  // namespace
 
 int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes) {
@@ -150,20 +173,12 @@ int ask(const ObserveArguments& a, Asked& asked, Diagnostics& notes) {
   }
   if (!a.filter.empty()) asked.setup.settings.filter = a.filter;
   if (a.gate > 0) asked.setup.settings.options.gate = gate_of(a.gate);
-  std::vector<Override> overrides;
   std::string message;
   for (const std::string* named : {&a.sensors, &a.candidates})
     if (!named->empty()) asked.setup.sensors = sensors_in(*named, asked.setup.sensors, message);
   if (!message.empty()) return fail_usage(message, a.json);
-  if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
-  Result<Model> model = load_model(a.model, overrides);
-  if (!model.ok()) return fail(model.diagnostics(), a.json);
-  notes.append(model.diagnostics());
-  asked.model = std::move(*model);
-  Result<std::vector<int>> outputs = outputs_named(asked.model, parts(a.outputs));
-  notes.append(outputs.diagnostics());
-  if (outputs.ok()) asked.outputs = std::move(*outputs);
-  return notes.ok() ? kOk : fail(notes, a.json);
+  if (const int refused = ask_model(a, asked.model, notes); refused != kOk) return refused;
+  return take_outputs(a, outputs_named(asked.model, parts(a.outputs)), asked.outputs, notes);
 }
 
 int ask(const ObserveArguments& a, AskedKinematic& asked, Diagnostics& notes) {
@@ -174,22 +189,14 @@ int ask(const ObserveArguments& a, AskedKinematic& asked, Diagnostics& notes) {
   if (!a.filter.empty()) s.filter = a.filter;
   if (a.gate > 0) s.options.gate = gate_of(a.gate);
   if (a.dt > 0) s.dt = a.dt;
-  std::vector<Override> overrides;
   std::string message;
   std::vector<KinematicChannel> known = asked.setup.inputs;
   known.insert(known.end(), asked.setup.sensors.begin(), asked.setup.sensors.end());
   asked.candidates = sensors_in(a.candidates, known, message);
   if (!message.empty()) return fail_usage(message, a.json);
-  if (!parse_settings(a.set, overrides, message)) return fail_usage(message, a.json);
-  Result<Model> model = load_model(a.model, overrides);
-  if (!model.ok()) return fail(model.diagnostics(), a.json);
-  notes.append(model.diagnostics());
-  asked.model = std::move(*model);
-  Result<std::vector<int>> outputs =
-      kinematic_outputs(asked.model, s.system.order, parts(a.outputs));
-  notes.append(outputs.diagnostics());
-  if (outputs.ok()) asked.outputs = std::move(*outputs);
-  return notes.ok() ? kOk : fail(notes, a.json);
+  if (const int refused = ask_model(a, asked.model, notes); refused != kOk) return refused;
+  return take_outputs(a, kinematic_outputs(asked.model, s.system.order, parts(a.outputs)),
+                      asked.outputs, notes);
 }
 
 void add_observe(CLI::App& app, int& exit_code) {

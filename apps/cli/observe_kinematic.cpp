@@ -241,9 +241,6 @@ std::string kinematic_table(const std::vector<ChannelRecord>& channels,
 }
 
 int observe_kinematic_log(const ObserveArguments& a) {
-  if (!a.out.empty() && !a.out.ends_with(".csv") && !a.out.ends_with(".h5"))
-    return fail_usage(fmt::format("-o {}: expected a name that ends with .csv or .h5", a.out),
-                      a.json);
   AskedKinematic asked;
   Diagnostics notes;
   if (const int refused = ask(a, asked, notes); refused != kOk) return refused;

@@ -92,9 +92,6 @@ std::string table_of(const Model& model, const std::string& filter, const std::s
 }  // namespace
 
 int observe_log(const ObserveArguments& a) {
-  if (!a.out.empty() && !a.out.ends_with(".csv") && !a.out.ends_with(".h5"))
-    return fail_usage(fmt::format("-o {}: expected a name that ends with .csv or .h5", a.out),
-                      a.json);
   Asked asked;
   Diagnostics notes;
   if (const int refused = ask(a, asked, notes); refused != kOk) return refused;

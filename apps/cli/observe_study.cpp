@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "apps/cli/json.hpp"
 #include "apps/cli/progress.hpp"
@@ -129,7 +130,8 @@ std::string table_of(const TwinResult& r) {
     if (none)
       text += fmt::format(" {:>6} {:>6} {:>6} {:>6}", "", "", "", "");
     else
-      text += fmt::format(" {:>6.3f} {:>6.3g} {:>6.3g} {:>6.2f}", c.coverage95, c.nees, c.nis_mean,
+      text += fmt::format(" {:>6.3f} {:>6} {:>6.3g} {:>6.2f}", c.coverage95,
+                          std::isnan(c.nees) ? "-" : fmt::format("{:.3g}", c.nees), c.nis_mean,
                           c.whiteness);
     text += fmt::format(" {:>9} {:>7} {:>8.3g}\n", fmt::format("{}/{}", c.diverged, c.runs),
                         fmt::format("{}/{}", c.lost, c.runs), c.us_per_step);

@@ -24,6 +24,18 @@ void add_operating_arguments(CLI::App& verb, OperatingArguments& a) {
       ->type_name("t");
 }
 
+CLI::Validator times() {
+  return {[](std::string& text) -> std::string {
+            double value = 0;
+            const auto quantity = parse_quantity(text);
+            if (!parse_number(text, value) && (!quantity || !(quantity->dim == dim::kTime)))
+              return fmt::format("{}: expected a time like 2, 2s or 20ms", text);
+            if (quantity) text = fmt::format("{}", quantity->value);
+            return {};
+          },
+          ""};
+}
+
 bool parse_value(const std::string& text, double& value) {
   if (parse_number(text, value)) return true;
   const auto quantity = parse_quantity(text);

@@ -19,6 +19,9 @@ void add_operating_arguments(CLI::App& verb, OperatingArguments& arguments);
 // "30deg", "5mm" or a bare number, in SI units; false when it is none.
 bool parse_value(const std::string& text, double& value);
 
+// For options that are numbers: times with their unit, "20ms", "2 s".
+CLI::Validator times();
+
 // "theta=30deg,s=2mm": false with a message where a pair is none.
 bool parse_pose(const std::string& text, std::vector<PoseValue>& pose, std::string& message);
 

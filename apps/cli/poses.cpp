@@ -227,7 +227,7 @@ void add_poses(CLI::App& app, int& exit_code) {
   verb->add_option("--ranges", a->ranges,
                    "Coordinates that are drawn: theta=-90deg:90deg,...\n"
                    "(default: joint ranges, or +-90 deg)")
-      ->type_name("name=low:high,...");
+      ->type_name("ranges");
   verb->add_option("--spread", a->spread, "Parameters are drawn within +- this share [%] (50)")
       ->type_name("p");
   verb->add_flag("--damping", a->options.damping, "Damping ratios count beside frequencies");

@@ -109,7 +109,7 @@ void add_reproduce(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("reproduce", "Published results, computed next to printed");
   verb->group("Other");
-  verb->add_option("KEY", a->what, "Source, or source:item")->type_name("[:ITEM]");
+  verb->add_option("KEY", a->what, "Source, or source:item");
   verb->add_flag("--list", a->list, "List all cases");
   verb->add_flag("--json", a->json, "Result as JSON on standard output");
   verb->footer(

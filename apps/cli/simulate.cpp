@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "apps/cli/json.hpp"
+#include "apps/cli/operating.hpp"
 #include "apps/cli/progress.hpp"
 #include "apps/cli/report.hpp"
 #include "apps/cli/verbs.hpp"
@@ -58,6 +59,7 @@ std::string options_of(const Arguments& a, const Model& model, const Params& par
                        SimulationOptions& o) {
   if (a.dt_given->count() > 0 && a.tol_given->count() > 0)
     return "--dt asks for a fixed step, --tol for a variable one: give one of them";
+  if (a.dt_given->count() > 0 && !(a.dt > 0)) return "--dt: expected a positive step";
   if (!a.at.empty()) {
     if (!parse_numbers(a.at, o.at))
       return fmt::format("--at {}: expected times like 0.5,1,2", a.at);
@@ -256,15 +258,18 @@ void add_simulate(CLI::App& app, int& exit_code) {
   add_model_arguments(*verb, *a);
   a->until_given = verb->add_option("--until", a->until,
                                     "End of the run [s] (default: the model's, or the last --at)")
+                       ->transform(times())
                        ->type_name("T");
-  a->dt_given = verb->add_option("--dt", a->dt, "Fixed step [s]")->type_name("h");
+  a->dt_given =
+      verb->add_option("--dt", a->dt, "Fixed step [s]")->transform(times())->type_name("h");
   a->tol_given =
       verb->add_option("--tol", a->tol, "Relative tolerance of a variable step")->type_name("e");
   verb->add_option("--integrator", a->integrator, "Name of the method, see below")
       ->type_name("name");
   verb->add_option("--at", a->at, "Report exactly at these times")->type_name("t1,t2,...");
-  a->sample_given =
-      verb->add_option("--sample", a->sample, "Report every so many seconds")->type_name("s");
+  a->sample_given = verb->add_option("--sample", a->sample, "Report every so many seconds")
+                        ->transform(times())
+                        ->type_name("s");
   verb->add_option("--reduction-limit", a->reduction_limit,
                    "Misfit at which a reduced model's modes are computed anew; 0: never")
       ->type_name("e");
@@ -273,7 +278,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
   a->seed_given =
       verb->add_option("--seed", a->seed, "Simulate the sensors too, noise from this seed")
           ->type_name("n");
-  verb->add_option("--out", a->out, "Write everything to an HDF5 file")->type_name("run.h5");
+  verb->add_option("-o,--out", a->out, "Write everything to an HDF5 file")->type_name("run.h5");
   verb->add_option("--csv", a->csv, "Write the outputs to a CSV file")->type_name("run.csv");
   CLI::Option* view = verb->add_option("--view", a->view, "Write the report page of the run")
                           ->type_name("run.html");

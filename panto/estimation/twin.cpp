@@ -26,6 +26,7 @@ namespace {
 constexpr double kTruthTolerance = 1e-10;
 constexpr int kObservedSteps = 400;
 constexpr double kNormal95 = 1.9599639845400545;
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 constexpr size_t kNumbers = 11;  // of a row, beside the channels
 
 // Splitmix64 with a 53-bit uniform, as in the digest of the benchmark.
@@ -590,7 +591,7 @@ class Twin {
       number(static_cast<Eigen::Index>(kNumbers + i)) = rms;
     }
     number(1) = counted > 0 ? static_cast<double>(covered) / static_cast<double>(counted) : 0;
-    number(2) = nees_count > 0 ? nees / static_cast<double>(nees_count) : 0;
+    number(2) = nees_count > 0 ? nees / static_cast<double>(nees_count) : kNotKnown;
     number(3) = readings > 0 ? nis / static_cast<double>(readings) : 0;
     number(4) = pairs > 0 && squares > 0 ? products / squares : 0;
     number(5) = static_cast<double>(rejected);

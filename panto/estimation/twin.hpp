@@ -18,7 +18,7 @@ struct TwinRow {
   double coverage95 =
       0;  // share of steps with the truth inside the filter's own 95 % interval, mean of the channels
   double nees =
-      0;  // eᵀ P⁻¹ e / n of coordinates and speeds, mean of the second half: 1 is consistent
+      0;  // eᵀ P⁻¹ e / n of coordinates and speeds, mean of the second half: 1 is consistent, NaN: not known
   double nis_mean = 0;    // normalised innovations squared per reading: 1 is consistent
   double whiteness = 0;   // autocorrelation of the normalised innovations at lag 1
   long rejected = 0;      // readings left out by the gate

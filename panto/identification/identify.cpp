@@ -29,6 +29,8 @@ constexpr double kSame = 1e-4;     // relative difference of two ends of one min
 constexpr double kAtBound = 1e-6;  // of the range
 constexpr int kRepeats = 20;       // of a search that ends at a bound
 constexpr double kNormal95 = 1.9599639845400545;
+constexpr double kBelievable =
+    0.9999;  // probability up to which residuals are due to the uncertainties that were given
 constexpr double kHardly = 1e6;  // condition beyond which a combination of parameters is not seen
 constexpr std::uint64_t kStartStream = 2000, kNoiseStream = 3000;
 
@@ -382,9 +384,12 @@ class Identifier {
     ModalFit& fit = fit_.front();
     const int count = static_cast<int>(index_.size());
     const int surplus = fit.size() - count;
-    // Without known uncertainties the scatter of the residuals tells their scale, where there are enough.
+    // The scatter of the residuals tells the scale of uncertainties that are not known, and of those that it belies (IDN-9), where there are enough.
     const double best = out_.solutions.front().cost;
-    const double scale = out_.sigma_assumed && surplus > 0 ? std::max(best / surplus, 1e-24) : 1;
+    belied_ = !out_.sigma_assumed && surplus > 0 &&
+              best > boost::math::quantile(boost::math::chi_squared(surplus), kBelievable);
+    by_scatter_ = surplus > 0 && (out_.sigma_assumed || belied_);
+    const double scale = by_scatter_ ? std::max(best / surplus, 1e-24) : 1;
     const double limit =
         boost::math::quantile(boost::math::chi_squared(count), 0.95) * std::max(scale, 1.0);
     for (Solution& s : out_.solutions) s.explains = s.cost - best <= limit;
@@ -403,7 +408,7 @@ class Identifier {
     Eigen::MatrixXd jacobian;
     const bool evaluated = fit.evaluate(view(chosen.theta), residual, &jacobian);
     uncertainty(chosen, evaluated ? jacobian : Eigen::MatrixXd::Zero(fit.size(), count),
-                out_.sigma_assumed && surplus > 0 ? std::sqrt(scale) : 1, surplus);
+                std::sqrt(scale), surplus);
     list_modes(chosen);
     warn(chosen);
   }
@@ -423,9 +428,8 @@ class Identifier {
         full ? Eigen::MatrixXd(v * singular.cwiseAbs2().cwiseInverse().asDiagonal() * v.transpose())
              : Eigen::MatrixXd::Constant(count, count, kInfinity);
     out_.correlation = Eigen::MatrixXd::Identity(count, count);
-    const double quantile = out_.sigma_assumed && surplus > 0
-                                ? boost::math::quantile(boost::math::students_t(surplus), 0.975)
-                                : kNormal95;
+    const double quantile =
+        by_scatter_ ? boost::math::quantile(boost::math::students_t(surplus), 0.975) : kNormal95;
     for (Eigen::Index i = 0; i < count; ++i) {
       for (Eigen::Index k = 0; k < count && full; ++k)
         out_.correlation(i, k) = covariance(i, k) / std::sqrt(covariance(i, i) * covariance(k, k));
@@ -516,6 +520,15 @@ class Identifier {
       notes_.warning(717, study_.poses.front().loc,
                      "no uncertainty was given (sigma = \"0.1 Hz\"): 0.1 % of each frequency is "
                      "assumed");
+    if (belied_) {
+      const auto surplus =
+          static_cast<double>(fit_.front().size()) - static_cast<double>(index_.size());
+      notes_.warning(719, study_.poses.front().loc,
+                     fmt::format("the fit is off by {:.3g} times the standard deviations that were "
+                                 "given: they are too small, or the model differs in more than its "
+                                 "parameters. Intervals follow the residuals instead",
+                                 std::sqrt(out_.cost / surplus)));
+    }
   }
 
   // The local minimum next to the truth, for many measurements.
@@ -565,6 +578,8 @@ class Identifier {
   Diagnostics notes_;
   Identification out_;
   std::vector<int> index_;
+  bool belied_ = false,
+       by_scatter_ = false;  // the uncertainties given are too small; the residuals tell them
   Bounds bounds_;
   Eigen::VectorXd start_, truth_, worst_direction_;
   std::vector<PoseTarget> targets_;

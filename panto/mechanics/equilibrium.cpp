@@ -309,7 +309,9 @@ class EquilibriumSearch {
     Diagnostics d;
     d.error(505, loc,
             "no equilibrium found from this guess: " + std::string(text.data()) + " remains on " +
-                name + " after " + std::to_string(out_.iterations) + " iterations");
+                name + " after " + std::to_string(out_.iterations) +
+                " iterations; begin nearer to one, or take modes and linear models in the pose "
+                "itself (here)");
     return d;
   }
 

@@ -146,13 +146,17 @@ void add_analysis(const Inversion& r, Report& report) {
 
   TablePanel t;
   t.group = "Inverse model";
-  t.title = r.stable ? "Analysis and boundary value problem" : "Analysis and cycles";
+  t.title = r.stable             ? "Analysis and boundary value problem"
+            : r.times.cycles > 0 ? "Analysis and cycles"
+                                 : "Analysis";
   t.columns = {{"quantity", ""}, {"value", ""}};
-  const Mark mark = a.type == InverseClass::kNonMinimumPhase ? Mark::kBad
-                    : a.type == InverseClass::kMarginal      ? Mark::kWarn
-                                                             : Mark::kGood;
+  const bool tolerated = redefinition_tolerates(r);
+  const Mark mark = tolerated || a.type == InverseClass::kMarginal ? Mark::kWarn
+                    : a.type == InverseClass::kNonMinimumPhase     ? Mark::kBad
+                                                                   : Mark::kGood;
   t.rows = {
-      {"class", MarkedText{to_string(a.type), mark}},
+      {"class",
+       MarkedText{tolerated ? "marginal, as the redefinition tolerates" : to_string(a.type), mark}},
       {"configuration", std::string(to_string(a.configuration))},
       {"relative degree", fmt::format("{}", fmt::join(a.relative_degree, ", "))},
       {"index", static_cast<double>(a.index)},
@@ -172,7 +176,7 @@ void add_analysis(const Inversion& r, Report& report) {
     row("intervals of the mesh", s.intervals);
     row("error of the solution", s.error);
     row("Newton steps", s.iterations);
-  } else {
+  } else if (r.times.cycles > 0) {
     t.rows.push_back({"cycles", static_cast<double>(r.times.cycles)});
     t.rows.push_back({"mean cycle, us", 1e6 * r.times.mean});
     t.rows.push_back({"slowest cycle, us", 1e6 * r.times.worst});
@@ -281,7 +285,37 @@ void add_paths(const Model& model, const Params& params, const Inversion& r, Rep
   }
 }
 
+// What an output of the plant is off the desired one, which stands still behind its last instant.
+std::vector<double> errors_of(const LoopRun& run, size_t output, const Inversion& inverse) {
+  std::vector<double> error(run.t.size());
+  size_t at = 0;
+  for (size_t k = 0; k < error.size(); ++k) {
+    while (at + 1 < inverse.t.size() && inverse.t[at + 1] <= run.t[k] + 1e-9) ++at;
+    error[k] = run.z[output][k] - inverse.desired[output][at];
+  }
+  return error;
+}
+
+TablePanel draws_of(const FeedbackReport& r) {
+  TablePanel draws;
+  draws.group = "Feedback";
+  draws.title = "Largest errors over draws";
+  draws.columns = {{"feedback", ""}, {"draws", ""},      {"failed", ""}, {"output", ""},
+                   {"mean", ""},     {"95 % below", ""}, {"worst", ""}};
+  for (const LoopDraws& d : r.draws)
+    for (size_t i = 0; i < d.max.size(); ++i)
+      draws.rows.push_back({d.feedback, static_cast<double>(d.draws), static_cast<double>(d.failed),
+                            fmt::format("{} [{}]", r.outputs[i], r.output_units[i]), d.max[i].mean,
+                            d.max[i].most, d.max[i].largest});
+  return draws;
+}
+
 }  // namespace
+
+bool redefinition_tolerates(const Inversion& r) {
+  return r.redefined && r.analysis.type == InverseClass::kNonMinimumPhase &&
+         r.redefined->weight <= r.redefined->limit;
+}
 
 Report report_of_inversion(const Model& model, const Params& params, const Inversion& r,
                            const std::vector<InputLimit>& limits) {
@@ -307,7 +341,8 @@ Report report_of_inversion(const Model& model, const Params& params, const Inver
   return report;
 }
 
-void add_feedback(const FeedbackReport& r, Report& report) {
+void add_feedback(const FeedbackReport& r, const Inversion& inverse, Report& report) {
+  std::vector<Panel> panels;
   TablePanel table;
   table.group = "Feedback";
   table.title = "Errors and inputs";
@@ -327,7 +362,7 @@ void add_feedback(const FeedbackReport& r, Report& report) {
                             std::monostate{}, 100 * u.saturated});
     }
   }
-  report.panels.emplace_back(std::move(table));
+  panels.emplace_back(std::move(table));
   for (const std::string& plant : plants_of(r)) {
     const auto add = [&](const std::string& what, const std::string& unit, const auto& values) {
       PlotPanel p;
@@ -340,27 +375,21 @@ void add_feedback(const FeedbackReport& r, Report& report) {
         s.x = c.run.t;
         p.series.push_back(std::move(s));
       }
-      report.panels.emplace_back(std::move(p));
+      panels.emplace_back(std::move(p));
     };
-    for (size_t i = 0; i < r.outputs.size(); ++i)
+    for (size_t i = 0; i < r.outputs.size(); ++i) {
+      add("Error of " + r.outputs[i], r.output_units[i],
+          [&](const LoopCase& c) { return errors_of(c.run, i, inverse); });
       add("Output " + r.outputs[i], r.output_units[i],
           [i](const LoopCase& c) { return c.run.z[i]; });
+    }
     for (size_t i = 0; i < r.inputs.size(); ++i)
       add("Input " + r.inputs[i], r.input_units[i],
           [i](const LoopCase& c) { return c.run.acting[i]; });
   }
-  if (r.draws.empty()) return;
-  TablePanel draws;
-  draws.group = "Feedback";
-  draws.title = "Largest errors over draws";
-  draws.columns = {{"feedback", ""}, {"draws", ""},      {"failed", ""}, {"output", ""},
-                   {"mean", ""},     {"95 % below", ""}, {"worst", ""}};
-  for (const LoopDraws& d : r.draws)
-    for (size_t i = 0; i < d.max.size(); ++i)
-      draws.rows.push_back({d.feedback, static_cast<double>(d.draws), static_cast<double>(d.failed),
-                            fmt::format("{} [{}]", r.outputs[i], r.output_units[i]), d.max[i].mean,
-                            d.max[i].most, d.max[i].largest});
-  report.panels.emplace_back(std::move(draws));
+  if (!r.draws.empty()) panels.emplace_back(draws_of(r));
+  report.panels.insert(report.panels.begin(), std::make_move_iterator(panels.begin()),
+                       std::make_move_iterator(panels.end()));
 }
 
 }  // namespace panto::scene

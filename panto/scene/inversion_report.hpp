@@ -12,7 +12,10 @@ namespace panto::scene {
 Report report_of_inversion(const Model& model, const Params& params, const Inversion& inversion,
                            const std::vector<InputLimit>& limits);
 
-// Of the feedback that its study tried, below: per plant the errors of the outputs and the inputs of every law, one table of all; statistics over draws.
-void add_feedback(const FeedbackReport& feedback, Report& report);
+// Whether zeros in the right half plane are so near to the axis that they do not limit the weight of a redefined output (`marginal` of its study).
+bool redefinition_tolerates(const Inversion& inversion);
+
+// Of the feedback that its study tried, before all that: per plant the errors of the outputs and the inputs of every law, one table of all; statistics over draws.
+void add_feedback(const FeedbackReport& feedback, const Inversion& inverse, Report& report);
 
 }  // namespace panto::scene

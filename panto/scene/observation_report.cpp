@@ -47,7 +47,7 @@ TablePanel table_of(const TwinResult& r) {
       row.emplace_back(none ? Cell() : Cell(c.rmse_std[i]));
     }
     for (double e : {c.coverage95, c.nees, c.nis_mean, c.whiteness})
-      row.emplace_back(none ? Cell() : Cell(e));
+      row.emplace_back(none || std::isnan(e) ? Cell() : Cell(e));
     row.emplace_back(
         c.diverged > 0 ? Cell(MarkedText{fmt::format("{} of {}", c.diverged, c.runs), Mark::kWarn})
                        : Cell(std::string("none")));

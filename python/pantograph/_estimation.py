@@ -28,7 +28,7 @@ class ObservedRun:
     seed: int
     rmse: dict[str, float]  #: by channel, over all steps
     coverage95: float  #: share of steps inside the filter's own 95 % interval
-    nees: float  #: 1: consistent (OBS-7)
+    nees: float  #: 1: consistent (OBS-7); NaN: the truth has other coordinates
     nis_mean: float  #: per reading, 1: consistent
     whiteness: float  #: autocorrelation of the innovations at lag 1
     rejected: int  #: readings left out by the gate

@@ -29,6 +29,22 @@ TEST(BadStudy, NegativeUncertainty) {
           "study.toml:7:9: error[E0710]");
 }
 
+TEST(BadStudy, UncertaintiesThatTheFitBelies) {
+  const std::string study = "model = \"three_link\"\nparameters = { kA = {} }\n" + kStraight +
+                            "frequencies = [17, 84, 226]\nsigma = ";
+  const auto belied = test::identified(study + "1e-4\n"),
+             scattered = test::identified(study + "10\n");
+  ASSERT_TRUE(belied.ok() && scattered.ok());
+  EXPECT_NE(belied.diagnostics().text().find("study.toml:3:1: warning[W0719]"), std::string::npos)
+      << belied.diagnostics().text();
+  EXPECT_EQ(scattered.diagnostics().text().find("W0719"), std::string::npos);
+  // The deviation of the fit, not the one that was given: the same whatever that is.
+  const auto finer = test::identified(study + "1e-5\n");
+  ASSERT_TRUE(finer.ok());
+  EXPECT_NEAR(finer->parameters[0].std, belied->parameters[0].std,
+              1e-6 * belied->parameters[0].std);
+}
+
 TEST(BadStudy, UnknownParameter) {
   refused(
       "model = \"three_link\"\nparameters = { kD = {} }\n" + kStraight + "frequencies = [17]\n",

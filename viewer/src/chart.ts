@@ -1,6 +1,6 @@
 // Axes, grid, zoom and hover of one plot (uPlot); what is drawn in it comes from the caller.
 import uPlot from 'uplot';
-import { formatTicks, formatUnit } from './format.ts';
+import { formatTicks, formatUnit, logTicks } from './format.ts';
 import { roundStep } from './math.ts';
 import { colors } from './theme.ts';
 import type { AxisScale } from './types.ts';
@@ -187,8 +187,6 @@ function mapping(scale: AxisScale, [from, to]: Range, start: number, end: number
   return (v) => start + (v - from) * k;
 }
 
-const decade = (v: number): boolean => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
-
 /** Powers of ten, with 2 … 9 between them when they are few, or a linear scale within less than a decade. */
 export function logSplits(low: number, high: number): number[] {
   const [first, last] = [Math.ceil(Math.log10(low) - 1e-9), Math.floor(Math.log10(high) + 1e-9)];
@@ -206,16 +204,6 @@ export function logSplits(low: number, high: number): number[] {
   const step = roundStep((high - low) / 5);
   const start = Math.ceil(low / step - 1e-9);
   return Array.from({ length: Math.max(0, Math.floor(high / step + 1e-9) - start + 1) }, (_, k) => (start + k) * step);
-}
-
-/** Powers of ten; every tick when none or one is among them. */
-function logTicks(splits: readonly (number | null)[]): string[] {
-  const some = splits.filter((v) => v !== null && decade(v)).length > 1;
-  return splits.map((v) => (v !== null && (!some || decade(v)) ? shortPower(v) : ''));
-}
-
-function shortPower(v: number): string {
-  return v >= 1e-3 && v < 1e5 ? String(Number(v.toPrecision(6))) : v.toExponential().replace('e+', 'e');
 }
 
 /** Limits with air around the data, never empty. */

@@ -67,3 +67,17 @@ export function formatTime(t: number, length: number): string {
   const places = length > 0 ? Math.max(0, Math.min(9, 3 - Math.floor(Math.log10(length)))) : 3;
   return t.toFixed(places);
 }
+
+const decade = (v: number): boolean => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9;
+
+/** Powers of ten; where none or one is among the ticks, also 2 and 5 times these, or every tick when they are few. */
+export function logTicks(splits: readonly (number | null)[]): string[] {
+  const ticks = splits.filter((v): v is number => v !== null);
+  const digits = ticks.length > 6 ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9];
+  const wanted = ticks.filter(decade).length > 1 ? decade : (v: number) => digits.length > 3 || digits.includes(Number(v.toExponential(0)[0]));
+  return splits.map((v) => (v !== null && wanted(v) ? shortPower(v) : ''));
+}
+
+function shortPower(v: number): string {
+  return v >= 1e-3 && v < 1e5 ? String(Number(v.toPrecision(6))) : v.toExponential().replace('e+', 'e');
+}

@@ -28,7 +28,7 @@ export class Panels {
       if (panel.group !== group && panel.group) this.element.append(el('h2', { class: 'group' }, panel.group));
       group = panel.group;
       this.element.append(
-        el('section', { class: `panel ${panel.kind}`, 'aria-label': panel.title || panel.kind },
+        el('section', { class: `panel ${panel.kind}${panel.kind === 'table' && panel.columns.length > 6 ? ' wide' : ''}`, 'aria-label': panel.title || panel.kind },
           panel.title ? el('h3', {}, panel.title) : null,
           panel.note ? el('p', { class: 'note' }, panel.note) : null, this.body(panel)));
     }

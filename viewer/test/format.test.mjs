@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatNumber, formatQuantity, formatTicks, formatTime, formatUnit, labelled } from '../src/format.ts';
+import { formatNumber, formatQuantity, formatTicks, formatTime, formatUnit, labelled, logTicks } from '../src/format.ts';
 
 test('six significant digits, no trailing zeros', () => {
   const cases = [
@@ -32,6 +32,13 @@ test('ticks tell each other apart', () => {
   assert.deepEqual(formatTicks([0, 2e-12, 4e-12]), ['0', '2e-12', '4e-12']);
   assert.deepEqual(formatTicks([0, 2.5e6, 5e6]), ['0', '2.5e6', '5e6']);
   assert.deepEqual(formatTicks([0.1 + 0.2, null]), ['0.3', '']);
+});
+
+test('logarithmic ticks leave room for each other', () => {
+  const tens = (...powers) => powers.flatMap((p) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((k) => Number(`${k}e${p}`)));
+  assert.deepEqual(logTicks(tens(-2, -1)).filter((t) => t), ['0.01', '0.1']);
+  assert.deepEqual(logTicks(tens(-3).slice(1).concat(tens(-2).slice(0, 9))).filter((t) => t), ['0.002', '0.005', '0.01', '0.02', '0.05']);
+  assert.deepEqual(logTicks([2, 3, 4, 5]), ['2', '3', '4', '5']);
 });
 
 test('time has as many decimals as the run deserves', () => {

@@ -11,6 +11,10 @@ TEST_F(Program, WrongCommandLinesExitWithOne) {
                            "simulate",
                            "simulate pendulum --untill 3",
                            "simulate pendulum --until x",
+                           "simulate pendulum --until 2m",
+                           "simulate pendulum --dt 0",
+                           "pendulum.toml",
+                           "observe pendulum --live -o est.csv",
                            "simulate pendulum --dt 0.1 --tol 1e-6",
                            "simulate pendulum --at 1,b",
                            "simulate pendulum --at 5 --until 2",
@@ -33,6 +37,13 @@ TEST_F(Program, WrongCommandLinesExitWithOne) {
   }
   EXPECT_NE(panto("new fourbar").err.find("did you mean \"four-bar\""), std::string::npos);
   EXPECT_NE(panto("simulat pendulum").err.find("did you mean \"simulate\""), std::string::npos);
+  EXPECT_NE(panto("a.toml").err.find("panto simulate a.toml"), std::string::npos);
+}
+
+TEST_F(Program, TimesMayCarryTheirUnit) {
+  const json j = panto("simulate pendulum --until 20ms --dt 0.1ms --sample 0.005s --json").json();
+  EXPECT_EQ(j["t"],
+            panto("simulate pendulum --until 0.02 --dt 1e-4 --sample 5e-3 --json").json()["t"]);
 }
 
 TEST_F(Program, BadInputExitsWithTwo) {

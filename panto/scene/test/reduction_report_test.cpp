@@ -18,11 +18,15 @@ const P* panel(const Report& r, const std::string& title) {
   return nullptr;
 }
 
-TEST(ReductionReport, ShowsErrorsOverSizeForEveryRanking) {
+LinearSystem tray() {
   BeamFrame frame;
   frame.beams = {{"tray", equal_steps(0, 0.8, 6), 20, 6e4}};
   frame.springs = {{"tray.2", "ground", 2e5}, {"tray.6", "ground", 2e5}};
-  const LinearSystem system = *beam_frame(frame, "tray");
+  return *beam_frame(frame, "tray");
+}
+
+TEST(ReductionReport, ShowsErrorsOverSizeForEveryRanking) {
+  const LinearSystem system = tray();
   ReduceOptions o;
   o.masters = {"tray.1.y", "tray.7.y"};
   o.modes = {3, 4};
@@ -62,10 +66,7 @@ TEST(ReductionReport, ShowsErrorsOverSizeForEveryRanking) {
 }
 
 TEST(ReductionReport, LeavesOutWhatWasNotAsked) {
-  BeamFrame frame;
-  frame.beams = {{"tray", equal_steps(0, 0.8, 6), 20, 6e4}};
-  frame.springs = {{"tray.2", "ground", 2e5}, {"tray.6", "ground", 2e5}};
-  const LinearSystem system = *beam_frame(frame, "tray");
+  const LinearSystem system = tray();
   ReduceOptions o;
   o.masters = {"tray.1.y", "tray.7.y"};
   o.keep = 2;
