@@ -178,6 +178,10 @@ void bind_reduction(py::module_& module) {
       .def_readwrite("candidates", &ReduceOptions::candidates)
       .def_readwrite("keep", &ReduceOptions::keep)
       .def(
+          "forget_place", [](ReduceOptions& o, const std::string& key) { o.places.erase(key); },
+          arg("key"))
+      .def("clear_forces", [](ReduceOptions& o) { o.forces.clear(); })
+      .def(
           "add_force",
           [](ReduceOptions& o, std::vector<std::string> at, double hz, double amplitude,
              double phase) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <numbers>
+#include <optional>
 
 #include "apps/cli/json.hpp"
 #include "apps/cli/operating.hpp"
@@ -19,10 +20,12 @@
 namespace panto::cli {
 namespace {
 
+constexpr int kMost = 1'000'000;  // interior modes
+
 struct Arguments : OperatingArguments {
   std::string masters, rank, modes, band, tolerance, mass, damping_matrix, sample, file, view;
   std::vector<std::string> forces;
-  double damping = -1, mac = -1;
+  std::optional<double> damping, mac;
   int candidates = 0, keep = -1;
 };
 
@@ -48,10 +51,19 @@ bool parse_share(std::string text, double& share) {
   return true;
 }
 
+// A number, or a quantity of this dimension.
+bool parse_of(const std::string& text, const Dim& dim, double& value) {
+  if (parse_number(text, value)) return true;
+  const auto quantity = parse_quantity(text);
+  if (quantity) value = quantity->value;
+  return quantity && quantity->dim == dim;
+}
+
 // "50Hz:tray.2.y,tray.5.y=1@30deg": frequency, places, amplitude and phase.
 bool parse_force(const std::string& text, ForceTerm& force) {
   const size_t colon = text.find(':'), equals = text.rfind('='), phase = text.rfind('@');
-  if (colon == std::string::npos || !parse_value(text.substr(0, colon), force.hz)) return false;
+  if (colon == std::string::npos || !parse_of(text.substr(0, colon), dim::kFrequency, force.hz))
+    return false;
   const size_t places = std::min({equals, phase, text.size()});
   if (places <= colon) return false;
   force.at = split(text.substr(colon + 1, places - colon - 1), ',');
@@ -59,11 +71,21 @@ bool parse_force(const std::string& text, ForceTerm& force) {
   if (equals != std::string::npos &&
       !parse_value(text.substr(equals + 1, last - equals - 1), force.amplitude))
     return false;
-  return phase == std::string::npos || parse_value(text.substr(phase + 1), force.phase);
+  return phase == std::string::npos || parse_of(text.substr(phase + 1), dim::kNone, force.phase);
 }
 
 // What the command line says, over what the study says.
 bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
+  // What the command line says stands in no file.
+  const std::pair<const char*, bool> said[] = {
+      {"masters", !a.masters.empty()},    {"rank", !a.rank.empty()},
+      {"modes", !a.modes.empty()},        {"weights", !a.modes.empty() || !a.band.empty()},
+      {"band", !a.band.empty()},          {"tolerance", !a.tolerance.empty()},
+      {"damping", a.damping.has_value()}, {"mac", a.mac.has_value()},
+      {"candidates", a.candidates > 0},   {"keep", a.keep >= 0},
+      {"sample", !a.sample.empty()}};
+  for (const auto& [key, is] : said)
+    if (is) o.places.erase(key);
   if (!a.masters.empty()) o.masters = split(a.masters, ',');
   if (!a.rank.empty()) o.rank = ranking_method(a.rank);
   std::vector<double> numbers;
@@ -85,7 +107,8 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
   if (!a.band.empty()) {
     const auto ends = split(a.band, ',');
     double from = 0, to = 0;
-    if (ends.size() != 2 || !parse_value(ends[0], from) || !parse_value(ends[1], to)) {
+    if (ends.size() != 2 || !parse_of(ends[0], dim::kFrequency, from) ||
+        !parse_of(ends[1], dim::kFrequency, to)) {
       message = fmt::format("--band {}: expected two frequencies, such as 0,180Hz", a.band);
       return false;
     }
@@ -95,6 +118,7 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
     message = fmt::format("--tolerance {}: expected a share, such as 1%", a.tolerance);
     return false;
   }
+  if (!a.forces.empty()) o.forces.clear();
   for (const std::string& text : a.forces) {
     ForceTerm force;
     if (!parse_force(text, force)) {
@@ -106,12 +130,22 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
     }
     o.forces.push_back(std::move(force));
   }
-  if (a.damping >= 0) o.damping = a.damping;
-  if (a.mac > 0) o.mac = a.mac;
+  if (a.damping) o.damping = *a.damping;
+  if (a.mac) o.mac = *a.mac;
   if (a.candidates > 0) o.candidates = a.candidates;
   if (a.keep >= 0) o.keep = a.keep;
   if (!a.sample.empty()) o.sample = a.sample;
   return true;
+}
+
+// Options that say nothing about a system of this kind: not ignored.
+std::string useless(const Arguments& a, bool model, bool matrix) {
+  if (!model &&
+      (!a.at.empty() || !a.set.empty() || a.here || a.steady || a.equilibrium || a.time != 0))
+    return "--at, --set, --here, --steady, --equilibrium and --time are for a model";
+  if (!matrix && (!a.mass.empty() || !a.damping_matrix.empty()))
+    return "--mass and --damping-matrix go with a stiffness matrix K.mtx";
+  return {};
 }
 
 // The system by what the name is: a pair of matrices, a CalculiX job, a study, a model. nullopt: failed, the exit code is in `exit_code`.
@@ -123,18 +157,27 @@ std::optional<LoadedReduceStudy> loaded(const Arguments& a, Diagnostics& notes, 
     exit_code = fail(notes, a.json);
     return std::nullopt;
   };
+  const auto refused = [&](bool model, bool matrix) {
+    const std::string message = useless(a, model, matrix);
+    if (!message.empty()) exit_code = fail_usage(message, a.json);
+    return !message.empty();
+  };
   if (ending == ".mtx") {
+    if (refused(false, true)) return std::nullopt;
     if (a.mass.empty()) {
       exit_code = fail_usage("a stiffness matrix alone: give --mass M.mtx too", a.json);
       return std::nullopt;
     }
     return take(read_matrices({a.mass, a.model, a.damping_matrix}));
   }
-  if (ending == ".sti" || ending == ".inp" || ending == ".dof" || ending == ".mas")
-    return take(read_calculix(a.model));
+  const bool calculix =
+      ending == ".sti" || ending == ".inp" || ending == ".dof" || ending == ".mas";
+  if (calculix && refused(false, false)) return std::nullopt;
+  if (calculix) return take(read_calculix(a.model));
   if (ending == ".toml") {
     const Result<ModelSpec> file = read_model_file(a.model);
     if (file.ok() && is_reduce_study(*file)) {
+      if (refused(false, false)) return std::nullopt;
       Result<LoadedReduceStudy> study = load_reduce_study(*file);
       notes.append(study.diagnostics());
       if (study.ok()) return std::move(*study);
@@ -142,6 +185,7 @@ std::optional<LoadedReduceStudy> loaded(const Arguments& a, Diagnostics& notes, 
       return std::nullopt;
     }
   }
+  if (refused(true, false)) return std::nullopt;
   const auto l = linearised(a, exit_code);
   if (!l) return std::nullopt;
   notes.append(l->notes);
@@ -267,6 +311,10 @@ Diagnostics write_mechanism(const Arguments& a, const LinearSystem& system,
 
 int reduce_verb(const Arguments& a) {
   int exit_code = kOk;
+  const std::string ending = std::filesystem::path(a.file).extension().string();
+  if (!a.file.empty() && ending != ".h5" && ending != ".hdf5" && ending != ".toml")
+    return fail_usage(
+        fmt::format("-o {}: expected a name that ends in .h5, .hdf5 or .toml", a.file), a.json);
   Diagnostics notes;
   auto study = loaded(a, notes, exit_code);
   if (!study) return exit_code;
@@ -330,10 +378,10 @@ void add_reduce(CLI::App& app, int& exit_code) {
   verb->add_option("--sample", a->sample, "Master whose amplitude is compared")->type_name("name");
   verb->add_option("--candidates", a->candidates, "Interior modes to choose from")
       ->type_name("n")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, kMost));
   verb->add_option("--keep", a->keep, "Interior modes to keep, whatever the tolerance")
       ->type_name("n")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, kMost));
   verb->add_option("--mass", a->mass, "Mass matrix, where MODEL is a stiffness matrix K.mtx")
       ->type_name("M.mtx");
   verb->add_option("--damping-matrix", a->damping_matrix, "Damping matrix beside them")

@@ -119,6 +119,7 @@ Result<MatrixFile> read_matrix_market(const std::string& path) {
     if (symmetric && i != j) entries.emplace_back(j, i, value);
   };
   long count = 0, row = 0, column = 0;
+  bool lower_part = false, upper_part = false;
   while (lines.next()) {
     const auto word = words(lines.line());
     if (word.empty() || lines.line().starts_with('%')) continue;
@@ -132,6 +133,13 @@ Result<MatrixFile> read_matrix_market(const std::string& path) {
         return refuse("expected row, column and value");
       if (i < 1 || j < 1 || i > rows || j > columns)
         return refuse(fmt::format("entry ({}, {}) of a matrix of {} x {}", i, j, rows, columns));
+      lower_part = lower_part || i > j;
+      upper_part = upper_part || i < j;
+      if (symmetric && lower_part && upper_part)
+        return refuse(
+            fmt::format("entry ({}, {}): a file that says symmetric holds one triangle, this one "
+                        "holds entries of both; say general",
+                        i, j));
       add(i - 1, j - 1, value);
       continue;
     }

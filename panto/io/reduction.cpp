@@ -80,14 +80,19 @@ Result<SparseMatrix> read_triangle(const std::string& path, Eigen::Index size) {
   return out;
 }
 
-// *NSET, NSET=NAME [, GENERATE] of an input deck; what it includes from elsewhere is not followed.
+// *NSET, NSET=NAME [, GENERATE] and *NODE, NSET=NAME of an input deck, names in capitals as the solver takes them; what it includes from elsewhere is not
+// followed.
 void read_sets(const std::string& path, const std::map<long, std::vector<int>>& dofs_of,
                LinearSystem& system) {
   const auto bytes = read_bytes(path);
   if (!bytes) return;
   std::istringstream in(*bytes);
+  const auto set_of = [&](const std::string& name) {
+    return std::find_if(system.sets.begin(), system.sets.end(),
+                        [&](const DofSet& s) { return s.name == name; });
+  };
   DofSet* set = nullptr;
-  bool generate = false;
+  bool generate = false, nodes = false;
   for (std::string line; std::getline(in, line);) {
     if (line.starts_with("**")) continue;
     std::vector<std::string> fields;
@@ -102,22 +107,34 @@ void read_sets(const std::string& path, const std::map<long, std::vector<int>>& 
     if (line.starts_with('*')) {
       set = nullptr;
       generate = false;
-      if (fields.empty() || fields[0] != "*NSET") continue;
+      nodes = !fields.empty() && fields[0] == "*NODE";
+      if (fields.empty() || (fields[0] != "*NSET" && !nodes)) continue;
       for (const std::string& f : fields) {
         if (f.starts_with("NSET=")) {
-          system.sets.push_back({f.substr(5), {}});
-          set = &system.sets.back();
+          // A set may be continued by a second card.
+          auto known = set_of(f.substr(5));
+          if (known == system.sets.end()) {
+            system.sets.push_back({f.substr(5), {}});
+            known = system.sets.end() - 1;
+          }
+          set = &*known;
         }
         generate = generate || f == "GENERATE";
       }
       continue;
     }
     if (set == nullptr) continue;
+    if (nodes && fields.size() > 1) fields.resize(1);  // number, then its place
     std::vector<long> ids;
     for (const std::string& f : fields) {
       long id = 0;
       const auto [stop, error] = std::from_chars(f.data(), f.data() + f.size(), id);
-      if (error == std::errc() && stop == f.data() + f.size()) ids.push_back(id);
+      if (error == std::errc() && stop == f.data() + f.size()) {
+        ids.push_back(id);
+      } else if (const auto other = set_of(f); other != system.sets.end() && &*other != set) {
+        const std::vector<int> dofs = other->dofs;
+        set->dofs.insert(set->dofs.end(), dofs.begin(), dofs.end());
+      }
     }
     const auto add = [&](long id) {
       if (const auto node = dofs_of.find(id); node != dofs_of.end())
@@ -262,7 +279,13 @@ Result<LoadedReduceStudy> load_reduce_study(const ModelSpec& description) {
   Result<ReduceStudy> study = reduce_study(description);
   if (!study) return study.diagnostics();
   Result<LinearSystem> system = system_of(*study, description.file);
-  if (!system) return system.diagnostics();
+  if (!system) {
+    // Where the study says what is reduced.
+    for (const char* key : {"plate", "prism", "frame", "matrices", "calculix", "model"})
+      if (const Node* source = description.root.find(key))
+        return located(system.diagnostics(), source->key_loc);
+    return system.diagnostics();
+  }
   LoadedReduceStudy out{std::move(study->options), std::move(*system)};
   if (description.root.find("name") != nullptr) out.system.name = study->name;
   return out;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "panto/elements/beam.hpp"
 
@@ -74,6 +75,21 @@ Result<LinearSystem> plate(const Plate& p) {
     return refused("plate: the lines of a mesh ascend, and there are at least two each way");
   if (!elastic(p.material) || !(p.thickness > 0))
     return refused("plate: modulus, density and thickness are positive, -1 < nu < 0.5");
+  for (const PlateSlot& s : p.slots) {
+    if (!(s.x_from < s.x_to && s.y_from < s.y_to))
+      return refused("plate: the sides of a slot ascend, x = [from, to] and y = [from, to]");
+    const auto between = [](const std::vector<double>& lines, double from, double to) {
+      for (size_t i = 0; i + 1 < lines.size(); ++i)
+        if (const double middle = 0.5 * (lines[i] + lines[i + 1]); middle > from && middle < to)
+          return true;
+      return false;
+    };
+    if (!between(p.x, s.x_from, s.x_to) || !between(p.y, s.y_from, s.y_to))
+      return refused(
+          fmt::format("plate: the slot x = [{}, {}], y = [{}, {}] contains the middle of no "
+                      "element: put lines of the mesh along its sides",
+                      s.x_from, s.x_to, s.y_from, s.y_to));
+  }
   const auto nx = static_cast<int>(p.x.size()), ny = static_cast<int>(p.y.size());
   const auto solid = [&](int i, int j) {
     const double x = 0.5 * (p.x[static_cast<size_t>(i)] + p.x[static_cast<size_t>(i) + 1]),
@@ -188,7 +204,15 @@ Result<LinearSystem> beam_frame(const BeamFrame& f, const std::string& name) {
   out.name = name;
   Assembly assembly(out);
   std::map<std::string, int> place;  // of heights y
+  std::set<std::string> names{"ground"};
+  const auto name_once = [&](const char* what, const std::string& given) {
+    if (given.empty() || !names.insert(given).second)
+      wrong.error(910, {},
+                  fmt::format("{} \"{}\": each needs a name of its own, other than \"ground\"",
+                              what, given));
+  };
   for (const FrameBeam& b : f.beams) {
+    name_once("beam", b.name);
     if (!ascending(b.x) || !(b.mass_per_length > 0) || !(b.bending_stiffness > 0)) {
       wrong.error(
           910, {},
@@ -218,6 +242,7 @@ Result<LinearSystem> beam_frame(const BeamFrame& f, const std::string& name) {
     }
   }
   for (const FrameMass& m : f.masses) {
+    name_once("mass", m.name);
     if (!(m.mass > 0))
       wrong.error(910, {}, fmt::format("mass \"{}\": {} kg is not positive", m.name, m.mass));
     place[m.name] = static_cast<int>(out.dofs.size());
@@ -243,6 +268,9 @@ Result<LinearSystem> beam_frame(const BeamFrame& f, const std::string& name) {
       wrong.error(910, {},
                   fmt::format("spring from \"{}\" to \"{}\": {} N/m is not positive", s.from, s.to,
                               s.stiffness));
+    if (s.from == s.to)
+      wrong.error(910, {},
+                  fmt::format("spring: both its ends are \"{}\", it holds nothing", s.from));
     Eigen::Matrix2d k;
     k << s.stiffness, -s.stiffness, -s.stiffness, s.stiffness;
     const Eigen::Matrix2d none = Eigen::Matrix2d::Zero();

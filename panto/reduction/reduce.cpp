@@ -35,34 +35,40 @@ struct Purpose {
 Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
   Diagnostics out;
   const bool modes = !o.modes.empty() || o.band_hz.has_value(), forces = !o.forces.empty();
-  if (!o.modes.empty() && o.band_hz) out.error(913, {}, "give modes or a band, not both");
-  if (!modes && !forces && o.keep < 0)
-    out.error(913, {},
-              "say what the model is for: modes, a band of frequencies or forces; or how many "
-              "interior modes to keep");
+  const auto refuse = [&](const char* key, const std::string& why) {
+    out.error(913, o.place(key), why);
+  };
+  if (!o.modes.empty() && o.band_hz) refuse("band", "give modes or a band, not both");
+  if (!modes && !forces && o.keep == -1)
+    refuse("masters",
+           "say what the model is for: modes, a band of frequencies or forces; or how many "
+           "interior modes to keep");
   if (method == RankingMethod::kImr && !modes)
-    out.error(913, {}, "imr ranks for modes: give modes, or a band of frequencies");
+    refuse("rank", "imr ranks for modes: give modes, or a band of frequencies");
   if (method == RankingMethod::kEbr && !forces)
-    out.error(913, {}, "ebr ranks for periodic forces: give them");
+    refuse("rank", "ebr ranks for periodic forces: give them");
   if (!o.weights.empty() && o.weights.size() != o.modes.size())
-    out.error(913, {}, fmt::format("{} weights for {} modes", o.weights.size(), o.modes.size()));
+    refuse("weights", fmt::format("{} weights for {} modes", o.weights.size(), o.modes.size()));
   for (const double w : o.weights)
-    if (!(w > 0)) out.error(913, {}, fmt::format("weight {}: weights are positive", w));
-  if (o.band_hz && !(o.band_hz->first >= 0 && o.band_hz->second > o.band_hz->first))
-    out.error(913, {},
-              fmt::format("band {} to {} Hz: frequencies ascend from 0", o.band_hz->first,
-                          o.band_hz->second));
+    if (!(w > 0 && std::isfinite(w)))
+      refuse("weights", fmt::format("weight {}: weights are positive", w));
+  if (o.band_hz && !(o.band_hz->first >= 0 && o.band_hz->second > o.band_hz->first &&
+                     std::isfinite(o.band_hz->second)))
+    refuse("band", fmt::format("band {} to {} Hz: frequencies ascend from 0", o.band_hz->first,
+                               o.band_hz->second));
   if (!(o.tolerance > 0 && o.tolerance < 1))
-    out.error(913, {}, fmt::format("tolerance {}: give a share between 0 and 1", o.tolerance));
+    refuse("tolerance", fmt::format("tolerance {}: give a share between 0 and 1", o.tolerance));
   if (!(o.mac > 0 && o.mac < 1))
-    out.error(913, {}, fmt::format("MAC {}: give a threshold between 0 and 1", o.mac));
+    refuse("mac", fmt::format("MAC {}: give a threshold between 0 and 1", o.mac));
   if (!(o.damping >= 0 && o.damping < 1))
-    out.error(913, {}, fmt::format("damping ratio {}: give 0 or more, below 1", o.damping));
-  if (o.candidates < 0) out.error(913, {}, "a negative number of candidates");
+    refuse("damping", fmt::format("damping ratio {}: give 0 or more, below 1", o.damping));
+  if (o.candidates < 0)
+    refuse("candidates", fmt::format("{} candidates: give 1 or more", o.candidates));
+  if (o.keep < -1) refuse("keep", fmt::format("{} interior modes to keep: give 0 or more", o.keep));
   for (const ForceTerm& f : o.forces)
     if (!(f.hz > 0) || !std::isfinite(f.hz) || !std::isfinite(f.amplitude) || f.amplitude == 0 ||
         !std::isfinite(f.phase))
-      out.error(913, {},
+      out.error(913, f.loc,
                 fmt::format("force of {} at {} Hz: frequency is positive, amplitude not "
                             "zero",
                             f.amplitude, f.hz));
@@ -75,7 +81,7 @@ Result<std::vector<Harmonic>> harmonics_of(const LinearSystem& system, const Red
   Diagnostics wrong;
   std::vector<Harmonic> out;
   for (const ForceTerm& f : o.forces) {
-    const auto dofs = find_dofs(system, f.at);
+    const auto dofs = find_dofs(system, f.at, f.loc);
     wrong.append(dofs.diagnostics());
     if (!dofs) continue;
     auto same =
@@ -87,7 +93,7 @@ Result<std::vector<Harmonic>> harmonics_of(const LinearSystem& system, const Red
     for (const int dof : *dofs) {
       if (std::find(masters.begin(), masters.end(), dof) == masters.end())
         wrong.error(
-            914, {},
+            914, f.loc,
             fmt::format("a force acts on \"{}\", which is not a master: make it one, so that "
                         "the force stays where it acts",
                         system.dofs[static_cast<size_t>(dof)]));
@@ -205,18 +211,18 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
                                                : o.forces.empty() ? RankingMethod::kSbe
                                                                   : RankingMethod::kEbr);
   Diagnostics notes = check_options(o, method);
-  const auto masters = find_dofs(system, o.masters);
+  const auto masters = find_dofs(system, o.masters, o.place("masters"));
   notes.append(masters.diagnostics());
   if (!notes.ok()) return notes;
   auto harmonics = harmonics_of(system, o, *masters);
   if (!harmonics) return harmonics.diagnostics();
   int sample = -1;
   if (!o.sample.empty()) {
-    const auto at = find_dofs(system, {o.sample});
+    const auto at = find_dofs(system, {o.sample}, o.place("sample"));
     if (!at) return at.diagnostics();
     const auto place = std::find(masters->begin(), masters->end(), at->front());
     if (at->size() != 1 || place == masters->end()) {
-      notes.error(913, {}, fmt::format("sample \"{}\" is not one master", o.sample));
+      notes.error(913, o.place("sample"), fmt::format("sample \"{}\" is not one master", o.sample));
       return notes;
     }
     sample = static_cast<int>(place - masters->begin());
@@ -230,6 +236,11 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
   RankedReduction out;
   out.harmonics = std::move(*harmonics);
   const int interior = system.size() - static_cast<int>(masters->size());
+  if (o.keep > interior && interior > 0) {
+    notes.error(913, o.place("keep"),
+                fmt::format("{} interior modes to keep: there are {}", o.keep, interior));
+    return notes;
+  }
   // Without a purpose the lowest modes are kept: no others are needed.
   const bool purpose = for_modes || !out.harmonics.empty();
   int candidates = o.candidates > 0   ? o.candidates
@@ -241,14 +252,14 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
   CraigBamptonOptions cb_options;
   cb_options.progress = progress(0, 0.1);
   Result<CraigBampton> statics = craig_bampton(system, *masters, cb_options);
-  if (!statics) return statics.diagnostics();
+  if (!statics) return located(statics.diagnostics(), o.place("masters"));
   out.cb = std::move(*statics);
   if (for_modes) {
     std::vector<int> numbers = o.modes;
     for (int& n : numbers) --n;
     auto full = o.band_hz ? full_modes(system, o.band_hz->first, o.band_hz->second, out.cb.rigid)
                           : full_modes(system, numbers);
-    if (!full) return full.diagnostics();
+    if (!full) return located(full.diagnostics(), o.place(o.band_hz ? "band" : "modes"));
     out.modes = std::move(*full);
   }
   Eigen::MatrixXcd response;

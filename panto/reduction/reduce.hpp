@@ -3,7 +3,9 @@
 #pragma once
 
 #include <limits>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "panto/reduction/rank.hpp"
 
@@ -18,6 +20,7 @@ std::optional<RankingMethod> ranking_method(const std::string& name);
 struct ForceTerm {
   std::vector<std::string> at;
   double hz = 0, amplitude = 1, phase = 0;  // [Hz], [N or N m], [rad]
+  Loc loc{};
 };
 
 struct ReduceOptions {
@@ -36,6 +39,13 @@ struct ReduceOptions {
       0;          // interior modes to choose from; 0: as many as the tolerance needs, or `keep`
   int keep = -1;  // interior modes to keep; -1: as many as the tolerance needs
   ReductionProgress progress{};
+  std::map<std::string, Loc> places{};  // in a study, by key
+
+  // Nowhere for what no study says.
+  [[nodiscard]] Loc place(const std::string& key) const {
+    const auto found = places.find(key);
+    return found != places.end() ? found->second : Loc{};
+  }
 };
 
 // What the model is for, in place of the modes or the band that the options held.

@@ -137,6 +137,9 @@ PosedModel read_model(const StudyReader& r) {
 }
 
 void read_options(const StudyReader& r, Diagnostics& d, ReduceOptions& o) {
+  for (const char* key : {"masters", "rank", "modes", "weights", "band", "damping", "tolerance",
+                          "mac", "candidates", "keep", "sample"})
+    if (const Node* node = r.find(key)) o.places[key] = node->loc;
   o.masters = r.texts("masters");
   if (const std::string* rank = r.text("rank")) {
     o.rank = ranking_method(*rank);
@@ -167,6 +170,7 @@ void read_options(const StudyReader& r, Diagnostics& d, ReduceOptions& o) {
   o.sample = text_or(r, "sample");
   tables(r, "force", "force", d, [&](const StudyReader& f) {
     ForceTerm term;
+    term.loc = f.loc();
     f.keys({"at", "frequency", "amplitude", "phase"});
     term.at = f.texts("at");
     if (term.at.empty()) f.error(111, f.loc(), "missing key \"at\": where the force acts");

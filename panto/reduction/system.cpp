@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <set>
 
@@ -47,6 +48,11 @@ void check_symmetry(const char* what, SparseMatrix& a, Diagnostics& out) {
     a = SparseMatrix(0.5 * (a + transposed));
 }
 
+std::string upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
 }  // namespace
 
 Diagnostics check(LinearSystem& system) {
@@ -85,6 +91,18 @@ Diagnostics check(LinearSystem& system) {
   return out;
 }
 
+Diagnostics located(const Diagnostics& findings, const Loc& place) {
+  Diagnostics out;
+  for (const Diagnostic& d : findings.items()) {
+    const Loc& at = d.loc.file.empty() ? place : d.loc;
+    if (d.severity == Severity::kError)
+      out.error(d.id, at, d.message);
+    else
+      out.warning(d.id, at, d.message);
+  }
+  return out;
+}
+
 Result<LinearSystem> linear_system(const LinearModel& linear, const std::string& name) {
   Diagnostics out;
   if (!linear.second_order()) {
@@ -117,7 +135,7 @@ Result<LinearSystem> linear_system(const LinearModel& linear, const std::string&
 }
 
 Result<std::vector<int>> find_dofs(const LinearSystem& system,
-                                   const std::vector<std::string>& names) {
+                                   const std::vector<std::string>& names, const Loc& place) {
   Diagnostics out;
   std::vector<int> found;
   std::set<int> seen;
@@ -125,19 +143,19 @@ Result<std::vector<int>> find_dofs(const LinearSystem& system,
     if (seen.insert(dof).second) found.push_back(dof);
   };
   for (const std::string& name : names) {
-    const size_t before = found.size() + seen.size();
     bool known = false;
     const auto exact = std::find(system.dofs.begin(), system.dofs.end(), name);
     if (exact != system.dofs.end()) {
       add(static_cast<int>(exact - system.dofs.begin()));
       known = true;
     }
+    const auto take = [&](const DofSet& s) {
+      for (const int dof : s.dofs) add(dof);
+      known = true;
+    };
     for (const DofSet& s : system.sets)
-      if (!known && s.name == name && !s.dofs.empty()) {
-        for (const int dof : s.dofs) add(dof);
-        known = true;
-      }
-    if (!known && before == found.size() + seen.size()) {
+      if (!known && s.name == name && !s.dofs.empty()) take(s);
+    if (!known) {
       const std::string prefix = name + ".";
       for (size_t i = 0; i < system.dofs.size(); ++i)
         if (system.dofs[i].starts_with(prefix) &&
@@ -146,6 +164,9 @@ Result<std::vector<int>> find_dofs(const LinearSystem& system,
           known = true;
         }
     }
+    // Solvers that take names in capitals do not ask how they are written.
+    for (const DofSet& s : system.sets)
+      if (!known && upper(s.name) == upper(name) && !s.dofs.empty()) take(s);
     if (known) continue;
     std::vector<std::string> candidates;
     for (const DofSet& s : system.sets) candidates.push_back(s.name);
@@ -153,7 +174,7 @@ Result<std::vector<int>> find_dofs(const LinearSystem& system,
       if (candidates.size() == kSuggested) break;
       candidates.push_back(dof);
     }
-    out.error(904, {},
+    out.error(904, place,
               fmt::format("there is no degree of freedom, node or set \"{}\"{}", name,
                           did_you_mean(name, candidates)));
   }

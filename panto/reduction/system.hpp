@@ -31,13 +31,16 @@ struct LinearSystem {
 // averaged away in place.
 Diagnostics check(LinearSystem& system);
 
+// The same findings with `place` where one has none.
+Diagnostics located(const Diagnostics& findings, const Loc& place);
+
 // The minimal form (LIN-2) of a mechanism linearised at a pose. Sets: per input the coordinates that it drives, per output those that it reads.
 // Fails without second-order form (E0509), and where friction or follower forces make K_z unsymmetric (E0902).
 Result<LinearSystem> linear_system(const LinearModel& linear, const std::string& name);
 
 // Degrees of freedom by names, each once, in the order of the names: of a degree of freedom, a set, or a node (all of its degrees of freedom).
-// E0904 with a suggestion.
+// E0904 with a suggestion; `place`: where the names stand.
 Result<std::vector<int>> find_dofs(const LinearSystem& system,
-                                   const std::vector<std::string>& names);
+                                   const std::vector<std::string>& names, const Loc& place = {});
 
 }  // namespace panto

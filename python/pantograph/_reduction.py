@@ -153,6 +153,7 @@ def reduce(
     core, options, notes, model = _source(system, at, where, dofs)
     if rank is not None:
         options.rank = rank
+        options.forget_place("rank")
     given = {
         "masters": [masters] if isinstance(masters, str) else masters,
         "modes": modes,
@@ -169,6 +170,9 @@ def reduce(
         if value is not None:
             listed = name in ("masters", "modes", "weights") and not isinstance(value, str)
             setattr(options, name, list(value) if listed else value)
+            options.forget_place(name)
+    if forces is not None:
+        options.clear_forces()
     for force in forces or ():
         places = force["at"]
         options.add_force(

@@ -50,6 +50,14 @@ def test_a_chain_keeps_the_modes_asked_for():
     assert found.expand(np.eye(found.size)[0])[59] == 1
 
 
+def test_forces_given_stand_over_those_of_a_study():
+    elsewhere = {**FRAME, "force": [{"at": ["tray.3.y"], "frequency": 50}]}
+    with pytest.raises(pg.ModelError, match="not a master"):
+        pg.reduce(elsewhere)
+    found = pg.reduce(elsewhere, forces=FRAME["force"])
+    assert found.size == pg.reduce(FRAME).size
+
+
 def test_all_interior_modes_are_exact():
     mass, stiffness = chain(12)
     found = pg.reduce((mass, stiffness, 0.1 * mass), ["d6", "d12"], keep=10)

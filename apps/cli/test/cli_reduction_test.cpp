@@ -101,6 +101,12 @@ TEST_F(ReduceVerb, WhatTheCommandLineSaysStandsOverTheStudy) {
   const Outcome run = panto("reduce feeder.toml --modes 5 --json");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.json()["modes"][0]["mode"], 5);
+  // Forces too: that of the study, where no master is, is not looked at.
+  std::string elsewhere = kFeeder;
+  elsewhere.replace(elsewhere.find("at = [\"exciter\"]"), 16, "at = [\"tray.3.y\"]");
+  put("elsewhere.toml", elsewhere);
+  refused("elsewhere.toml", "E0914", "tray.3.y");
+  EXPECT_EQ(panto("reduce elsewhere.toml --forces 50Hz:exciter=1").exit_code, 0);
 }
 
 TEST_F(ReduceVerb, RefusesMatricesThatAreNotWhatReductionNeeds) {
@@ -147,6 +153,21 @@ TEST_F(ReduceVerb, RefusesCommandLinesThatSayTooLittle) {
   refused("feeder.toml --modes 99", "E0911", "99");
   refused("feeder.toml --forces 50Hz:tray.3.y=1", "E0914", "tray.3.y");
   refused("feeder.toml --band 0,1e-3Hz", "E0911", "no elastic mode");
+  EXPECT_EQ(panto("reduce feeder.toml --band 0,180mm").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --forces 50kg:exciter=1").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --mass M.mtx").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --at q=1").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml -o r.txt").exit_code, 1);
+  EXPECT_NE(panto("reduce feeder.toml --candidates 0").err.find("not in range 1 to 1000000"),
+            std::string::npos);
+  // Nothing is ignored because it is negative, and nothing is written where something is refused.
+  put("r.h5", "before");
+  refused("feeder.toml --damping -0.1 -o r.h5", "E0913", "damping ratio -0.1");
+  refused("feeder.toml --mac -1 -o r.h5", "E0913", "MAC -1");
+  refused("feeder.toml --mac 0 -o r.h5", "E0913", "MAC 0");
+  refused("feeder.toml --tolerance -1% -o r.h5", "E0913", "tolerance -0.01");
+  refused("feeder.toml --keep 9 -o r.h5", "E0913", "there are 8");
+  EXPECT_EQ(text_of(path("r.h5")), "before");
 }
 
 }  // namespace

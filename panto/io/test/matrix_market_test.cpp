@@ -50,6 +50,8 @@ TEST_F(MatrixMarket, WhatIsNoMatrixIsRefusedWithItsLine) {
       {"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n", "cut off"},
       {"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n2 2 1\n", "more than the 1"},
       {"%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", "is square"},
+      {"%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n2 1 3\n1 2 3\n",
+       ":4:1: error[E0916]: entry (1, 2): a file that says symmetric holds one triangle"},
       {"%%MatrixMarket matrix coordinate real general\n%dof a\n2 2 0\n", "1 names of 2 rows"},
       {"%%MatrixMarket matrix coordinate real general\n999999999999 1 0\n", "are read"},
   };

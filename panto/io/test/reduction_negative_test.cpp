@@ -1,6 +1,8 @@
 // Jobs and studies that cannot be read are refused with id and place.
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "panto/io/reduction.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -48,6 +50,51 @@ TEST(ReduceStudy, KeysAndSourcesAreChecked) {
     EXPECT_FALSE(study.ok()) << text;
     EXPECT_NE(study.diagnostics().text().find(id), std::string::npos)
         << text << study.diagnostics().text();
+  }
+}
+
+TEST(Calculix, SetsGrowByFurtherCardsAndOtherSets) {
+  const test::TemporaryFolder folder;
+  folder.put("job.sti", "1 1 2.0\n2 2 2.0\n3 3 2.0\n");
+  folder.put("job.mas", "1 1 1.0\n2 2 1.0\n3 3 1.0\n");
+  folder.put("job.dof", "1.1\n2.1\n3.1\n");
+  folder.put("job.inp",
+             "*NODE, NSET=Some\n1, 2., 3., 0.\n*NSET, NSET=tip\n2\n*NSET, NSET=TIP\n3\n"
+             "*NSET, NSET=both\nSOME, 2\n");
+  const auto system = read_calculix(folder.path("job.inp"));
+  ASSERT_TRUE(system.ok()) << system.diagnostics().text();
+  EXPECT_EQ(*find_dofs(*system, {"some"}), (std::vector<int>{0}));
+  EXPECT_EQ(*find_dofs(*system, {"tip"}), (std::vector<int>{1, 2}));
+  EXPECT_EQ(*find_dofs(*system, {"BOTH"}), (std::vector<int>{0, 1}));
+}
+
+TEST(ReduceStudy, WhatIsWrongIsToldWithItsPlace) {
+  const test::TemporaryFolder folder;
+  const std::string frame =
+      "[frame]\nbeam = [{ name = \"b\", x = [0, 1, 2], mass_per_length = 1, "
+      "bending_stiffness = 1 }]\n";
+  const std::string held =
+      "spring = [{ between = [\"b.1\", \"ground\"], stiffness = 1 }, "
+      "{ between = [\"b.3\", \"ground\"], stiffness = 1 }]\n";
+  const std::tuple<std::string, const char*, const char*> cases[] = {
+      {"masters = [\"b.2\"]\nkeep = 0\n" + frame + "spring = [{ between = [\"b.1\", \"c\"] }]\n",
+       ":3:", "there is no place \"c\""},
+      {"masters = [\"c.2\"]\nkeep = 0\n" + frame + held, ":1:11:", "\"c.2\""},
+      {"keep = 0\nmasters = [\"b.2.y\"]\n" + frame, ":2:11:", "without strain energy"},
+      {"masters = [\"b.2\"]\nmodes = [99]\n" + frame + held, ":2:9:", "mode 99"},
+      {"masters = [\"b.2\"]\nmodes = [1]\ntolerance = -1\n" + frame + held,
+       ":3:13:", "tolerance -1"},
+      {"masters = [\"b.2\"]\nforce = [{ at = [\"b.1.y\"], frequency = 1 }]\n" + frame + held,
+       ":2:", "not a master"},
+  };
+  for (const auto& [text, place, words] : cases) {
+    const auto study = load_reduce_study(folder.put("study.toml", text));
+    const Diagnostics d =
+        study.ok() ? reduce(study->system, study->options).diagnostics() : study.diagnostics();
+    EXPECT_FALSE(d.ok()) << text;
+    EXPECT_NE(d.text().find(std::string("study.toml") + place), std::string::npos)
+        << text << d.text();
+    EXPECT_NE(d.text().find(words), std::string::npos) << text << d.text();
   }
 }
 

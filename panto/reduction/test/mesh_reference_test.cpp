@@ -80,6 +80,7 @@ TEST(Mesh, NamesAreThoseOfNodesAndSets) {
   EXPECT_EQ(s.size(), 316);
   EXPECT_EQ(find_dofs(s, {"y_min"})->size(), 18u);
   EXPECT_EQ(*find_dofs(s, {"n2", "n2.x", "n1.y"}), (std::vector<int>{2, 3, 1}));
+  EXPECT_EQ(find_dofs(s, {"Y_MIN"})->size(), 18u);
 }
 
 TEST(Mesh, WhatCannotBeMadeIsRefused) {
@@ -89,7 +90,19 @@ TEST(Mesh, WhatCannotBeMadeIsRefused) {
   p = test::horn_plate();
   p.slots = {{-1, 1, -1, 1}};
   EXPECT_NE(plate(p).diagnostics().text().find("leave nothing"), std::string::npos);
+  p.slots = {{0.04, 0.03, 0.02, 0.08}};
+  EXPECT_NE(plate(p).diagnostics().text().find("sides of a slot ascend"), std::string::npos);
+  p.slots = {{0.0316, 0.0318, 0.02, 0.08}};  // between two lines of the mesh
+  EXPECT_NE(plate(p).diagnostics().text().find("the middle of no element"), std::string::npos);
   BeamFrame f = test::feeder_frame();
+  f.beams.push_back(f.beams.front());
+  f.masses.push_back({"ground", 1});
+  f.springs.push_back({"tray.2", "tray.2", 1});
+  const std::string twice = beam_frame(f, "feeder").diagnostics().text();
+  for (const char* words : {"beam \"tray\": each needs a name",
+                            "mass \"ground\": each needs a name", "both its ends are \"tray.2\""})
+    EXPECT_NE(twice.find(words), std::string::npos) << twice;
+  f = test::feeder_frame();
   f.springs.push_back({"trey.2", "ground", 1});
   f.springs.push_back({"tray.2", "ground", 0});
   const std::string text = beam_frame(f, "feeder").diagnostics().text();

@@ -133,6 +133,14 @@ TEST(Refused, OptionsThatDoNotSayWhatFor) {
   o.tolerance = 1.5;
   expect(horn(), o, "E0913", "tolerance 1.5");
   o = horn_options();
+  o.keep = 311;
+  expect(horn(), o, "E0913", "311 interior modes to keep: there are 310");
+  o.keep = -3;
+  expect(horn(), o, "E0913", "-3 interior modes to keep");
+  o = horn_options();
+  o.damping = -0.1;
+  expect(horn(), o, "E0913", "damping ratio -0.1");
+  o = horn_options();
   o.sample = "n100.x";
   expect(horn(), o, "E0913", "is not one master");
 }
