@@ -266,7 +266,7 @@ void add_simulate(CLI::App& app, int& exit_code) {
   a->sample_given =
       verb->add_option("--sample", a->sample, "Report every so many seconds")->type_name("s");
   verb->add_option("--reduction-limit", a->reduction_limit,
-                   "Drift at which a reduced model's modes are computed anew; 0: never")
+                   "Misfit at which a reduced model's modes are computed anew; 0: never")
       ->type_name("e");
   verb->add_option("--stop", a->stop, "Stop where an output crosses a value: \"theta>1.5\"")
       ->type_name("event");

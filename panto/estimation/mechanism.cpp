@@ -15,7 +15,7 @@ namespace {
 constexpr double kWorn = 0.1;  // of the best conditioning since the choice
 constexpr double kWatch =
     0.02;  // of joints [rad, m]: then the modes of a reduced mechanism are looked at
-constexpr double kBetter = 0.5;  // of the drift in use: another reference is changed to
+constexpr double kBetter = 0.5;  // of the misfit in use: another reference is changed to
 constexpr int kFixedPointLimit = 8, kNewtonLimit = 17;
 constexpr double kRoundOff = 1e-15;       // of coordinates
 constexpr double kPointTolerance = 1e-7;  // of a point's distance from point 0
@@ -207,13 +207,13 @@ void Mechanism::watch(View x) noexcept {
   std::copy_n(x.begin(), watched_.size(), watched_.begin());
   stamp_ += 1;  // the workspace has left the state it was at
   next_reference_ = -1;
-  const double now = references_->reference_drift(reference(x), q(x));
+  const double now = references_->reference_misfit(reference(x), q(x));
   wants_reference_ = now > options_.reduction_limit;
   if (!wants_reference_) return;
   double best = kBetter * now;
   for (int i = 0; i < references_->references(); ++i)
-    if (const double drift = references_->reference_drift(i, q(x)); drift < best) {
-      best = drift;
+    if (const double misfit = references_->reference_misfit(i, q(x)); misfit < best) {
+      best = misfit;
       next_reference_ = i;
     }
   wants_reference_ = next_reference_ < 0;

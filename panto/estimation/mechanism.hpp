@@ -64,7 +64,7 @@ struct MechanismOptions {
   // Generalised forces at the independent speeds as random walks; their noise is a variance of δz̈ per second.
   bool forces = false;
   std::vector<double> force_walk{0.0};
-  // Of a reduced mechanism: its modes are changed for those of another reference where theirs are this far from orthonormal (RER-7); 0: never.
+  // Of a reduced mechanism: its modes are changed for those of another reference where theirs fit worse than this (RER-11); 0: never.
   double reduction_limit = 0.02;
   double fixed_point_tolerance =
       1e-13;  // of the trapezoidal iteration; unscented points differ by little, and their weights are large

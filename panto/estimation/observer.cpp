@@ -248,7 +248,7 @@ Result<std::unique_ptr<Observer>> Observer::create(const Model& model, const Par
   demand(s.acceleration_noise, nz, true, "acceleration noise");
   demand(s.force_walk, nz, true, "force walk");
   if (!(s.reduction_limit >= 0))
-    notes.error(804, settings.loc, "the limit of a reduction's drift must not be negative");
+    notes.error(804, settings.loc, "the limit of a reduction's misfit must not be negative");
   if (s.sigma.alpha <= 0 || s.sigma.beta < s.sigma.alpha * s.sigma.alpha || s.sigma.w0 < 0 ||
       s.sigma.w0 >= 1)
     notes.error(

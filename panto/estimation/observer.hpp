@@ -55,7 +55,7 @@ struct ObserverSettings {
   std::vector<std::pair<std::string, double>> input_noise;  // input, spectral density
   SigmaOptions sigma;
   FilterOptions options;
-  // Of a reduced model: beyond this drift (RER-7) the observer changes to modes of another reference; 0: never. iekf and particle never do.
+  // Of a reduced model: beyond this misfit (RER-11) the observer changes to modes of another reference; 0: never. iekf and particle never do.
   double reduction_limit = 0.02;
   int iterations = 3;  // iterated filter
   double constraint =

@@ -12,6 +12,7 @@
 #include "panto/integrate/state_units.hpp"
 #include "panto/integrate/stepper.hpp"
 #include "panto/mechanics/assembly.hpp"
+#include "panto/mechanics/references.hpp"
 #include "panto/numerics/saddle.hpp"
 
 namespace panto {
@@ -22,6 +23,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kEventAccuracy = 1e-11;  // [s]
 constexpr double kMaxReports = 1e8;
+constexpr double kWatch =
+    0.02;  // of joints [rad, m]: then the modes of a reduced model are looked at, as in observers
 constexpr double kStabilityMargin = 1.01;  // the limit is known at the initial state only
 
 // Forces and drives whose work the potential energy does not hold.
@@ -439,7 +442,13 @@ class Runner {
     const double limit = options_.reduction_limit;
     if (!model_.reduction.active() || limit == 0) return false;
     if (!usable(ode_.project(time_, x))) return false;
-    return ode_.workspace().reduction_drift(ode_.positions()) > limit;
+    const View q = ode_.positions();
+    bool moved = watched_.empty();
+    for (size_t i = 0; i < watched_.size(); ++i) moved |= std::abs(q[i] - watched_[i]) > kWatch;
+    if (!moved) return false;
+    watched_.assign(q.begin(), q.begin() + model_.joint_nq());
+    References* references = references_of(ode_.workspace());
+    return references != nullptr && references->misfit(q) > limit;
   }
   // They are computed anew there; what that does to the energy enters the balance. Right after, they fit: the links must move as far again before the
   // next time.
@@ -515,7 +524,7 @@ class Runner {
   Recorder recorder_;
   Schedule schedule_;
   Event event_;
-  std::vector<double> between_, speeds_;
+  std::vector<double> between_, speeds_, watched_;  // watched_: joints when drifted() last looked
   Clock::time_point began_, called_;
   double time_ = 0;
   long own_evaluations_ = 0;

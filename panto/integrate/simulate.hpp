@@ -28,7 +28,7 @@ struct SimulationOptions {
   std::optional<StopEvent> stop;
   std::vector<double> q, v;  // initial state; empty: assembled from the model
   bool keep_states = true;   // record q, v, a, λ too
-  // Of a reduced model: its modes are computed anew where they are further from orthonormal than this (RER-7); 0: never.
+  // Of a reduced model: its modes are computed anew where they fit worse than this (RER-11); 0: never.
   double reduction_limit = 0.02;
   std::function<bool(double fraction)>
       progress;  // called now and then; returning false stops the run, which stays valid up to there

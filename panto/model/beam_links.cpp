@@ -211,7 +211,14 @@ std::optional<InteriorModes> interior_modes(const Model& model, const BeamConsta
     std::vector<int> partner;
     if (before != nullptr) {
       alike = before->transpose() * out.mass * pairs->vectors;
-      partner = best_assignment(alike.cwiseAbs2());
+      // By what they share of the flexibility: a mode that has come to lean on the axial stiffness of a link is also like one of a thousand hertz.
+      Eigen::VectorXd own(kept);
+      for (Eigen::Index i = 0; i < kept; ++i) {
+        const int mode = model.reduction.modes[static_cast<size_t>(i)];
+        own(i) = std::pow(model.reduction.frequencies[static_cast<size_t>(mode - 1)], 2);
+      }
+      partner = best_assignment(own.asDiagonal() * alike.cwiseAbs2() *
+                                pairs->values.cwiseInverse().asDiagonal());
     }
     for (Eigen::Index i = 0; i < kept; ++i) {
       const auto at = static_cast<size_t>(i);

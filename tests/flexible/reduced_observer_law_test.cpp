@@ -83,12 +83,12 @@ TEST_P(ReducedReferences, ChangeIsTheDerivativeOfTheHandOver) {
   }
 }
 
-TEST_P(ReducedReferences, DriftIsThatOfTheModalMassAndVanishesAtTheReference) {
+TEST_P(ReducedReferences, MisfitIsTheLargestOfThreeAndVanishesAtTheReference) {
   ReducedCase c(GetParam());
   References* r = references_of(*c.ws);
   const test::ReducedPoint p = c.point(6);
   ASSERT_EQ(r->add_reference(view(p.q)), 1);
-  EXPECT_LT(r->reference_drift(1, view(p.q)), 1e-9);  // round-off of the eigenproblem
+  EXPECT_LT(r->reference_misfit(1, view(p.q)), 1e-9);  // round-off of the eigenproblem
   Eigen::MatrixXd mass;
   c.ws->mass_matrix(view(p.q), mass);
   const auto n = static_cast<Eigen::Index>(c.model->reduction.modes.size()),
@@ -96,8 +96,14 @@ TEST_P(ReducedReferences, DriftIsThatOfTheModalMassAndVanishesAtTheReference) {
   const Eigen::MatrixXd off = mass.block(first, first, n, n) - Eigen::MatrixXd::Identity(n, n);
   const double expected =
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(off).eigenvalues().cwiseAbs().maxCoeff();
-  EXPECT_NEAR(r->reference_drift(0, view(p.q)), expected, 1e-10);
+  EXPECT_NEAR(c.ws->reduction_drift(view(p.q)), expected, 1e-10);
   EXPECT_GT(expected, 1e-5);
+  EXPECT_GE(r->misfit(view(p.q)), expected - 1e-10);
+  EXPECT_EQ(r->misfit(view(p.q)), r->reference_misfit(0, view(p.q)));
+  const Eigen::VectorXd start = assemble(*c.ws)->q;
+  r->use_reference(1);
+  EXPECT_LT(r->misfit(view(p.q)), 1e-9);
+  EXPECT_GT(r->misfit(view(start)), 1e-5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ReducedReferences,
@@ -152,14 +158,15 @@ Followed follow(const Model& model, const std::string& filter, double limit, int
   const auto made = observer(model, filter, limit);
   Observer& o = *made;
   Mechanism& m = o.mechanism();
-  if (beforehand)  // along the way that the torques take
-    for (int i = 1; i <= 12; ++i) {
+  if (beforehand)  // along the way that the torques take; the last link keeps its direction
+    for (int i = 1; i <= 24; ++i) {
       std::vector<double> q(m.q(o.filter().state()).begin(), m.q(o.filter().state()).end());
-      const double d1 = -0.06 * i, d2 = 0.03 * i;
+      const double d1 = -0.03 * i, d2 = 0.015 * i;
       q[0] += d1;
       q[1] += d2;
       q[2] += d2 - d1;
       q[3] += d1 - d2;
+      q[4] -= d1;
       EXPECT_TRUE(m.add_reference(q));
     }
   const long before = calls;

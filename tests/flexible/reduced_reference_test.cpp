@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "panto/mechanics/references.hpp"
 #include "panto/numerics/eigenproblems.hpp"
 #include "tests/flexible/reduced_case.hpp"
 
@@ -15,6 +16,7 @@ using test::view;
 
 struct Comparison {
   std::vector<double> hz, error, nco;  // of the first elastic modes: full, relative error, shape
+  double highest = 0;                  // frequency of the reduced model [Hz]
 };
 
 // Basis H over (joints, masters, amplitudes), rows all coordinates of the full model.
@@ -44,6 +46,7 @@ Comparison compare(ReducedCase& c, const Eigen::VectorXd& q, const Eigen::Matrix
     const Eigen::VectorXd u = full_r * full.vectors.col(i), w = h * reduced.vectors.col(i);
     out.nco.push_back(std::pow(u.dot(t.r_a * w), 2) / (u.dot(t.r_a * u) * w.dot(t.r_a * w)));
   }
+  out.highest = std::sqrt(reduced.values.maxCoeff()) / (2 * std::numbers::pi);
   return out;
 }
 
@@ -116,6 +119,33 @@ TEST(ReducedManipulator, FailsWithModesThatDoNotTurnWithTheLinks) {
       for (const double n : compare(c, q, basis).nco) worst = std::min(worst, n);
     }
   EXPECT_LT(worst, 0.9);  // the independent computation found 0.47
+}
+
+// Where EF lies in the line of CE their pin can move across both: a soft motion that modes of elsewhere can only make by stretching EF.
+TEST(ReducedManipulator, TellsWhereAPinIsHeldTooStiffly) {
+  ReducedCase c("manipulator");
+  Eigen::VectorXd q = pose(c, 0, 0), v = Eigen::VectorXd::Zero(c.model->nv);
+  q(4) = 0;
+  EXPECT_GT(compare(c, q, c.velocity_map(q)).error[0], 0.03);
+  EXPECT_LT(c.ws->reduction_drift(view(q)), 0.002);  // masses see nothing of it
+  EXPECT_GT(references_of(*c.ws)->misfit(view(q)), 0.1);
+  double jump = 0;
+  ASSERT_TRUE(c.ws->renew_reduction(view(q), view(v), jump));
+  EXPECT_LT(compare(c, q, c.velocity_map(q)).error[0], 2e-4);
+  EXPECT_LT(references_of(*c.ws)->misfit(view(q)), 1e-9);
+}
+
+TEST(ReducedManipulator, HasSixModesAndNoFastOneWhereverTheLastLinkPoints) {
+  ReducedCase c("manipulator");
+  for (double q5 = -3; q5 <= 3; q5 += 0.2) {
+    Eigen::VectorXd q = pose(c, 0, 0), v = Eigen::VectorXd::Zero(c.model->nv);
+    q(4) = q5;
+    double jump = 0;
+    ASSERT_TRUE(c.ws->renew_reduction(view(q), view(v), jump));
+    const Comparison r = compare(c, q, c.velocity_map(q));
+    for (size_t i = 0; i < 6; ++i) EXPECT_LT(r.error[i], 0.015) << q5 << " mode " << i;
+    EXPECT_LT(r.highest, 1100) << q5;  // 1015 Hz at the reference
+  }
 }
 
 // The operation counts of the thesis (6.9), n = 30, 9 masters, 4 interior modes.

@@ -56,6 +56,26 @@ TEST_P(ReducedSwitch, ChangesNothingAtTheReference) {
   EXPECT_LT(jump, 1e-11);
 }
 
+TEST_P(ReducedSwitch, HasOneSetOfModesPerPoseWhateverTheWayThere) {
+  ReducedCase straight(GetParam()), around(GetParam());
+  const Eigen::VectorXd there = straight.point(4).q;
+  const auto mass = [&](ReducedCase& c) {
+    Eigen::VectorXd q = there, v = Eigen::VectorXd::Zero(c.model->nv);
+    double jump = 0;
+    EXPECT_TRUE(c.ws->renew_reduction(view(q), view(v), jump));
+    Eigen::MatrixXd m;
+    c.ws->mass_matrix(view(there), m);
+    return m;
+  };
+  for (unsigned seed = 5; seed < 9; ++seed) {
+    test::ReducedPoint p = around.point(seed);
+    double jump = 0;
+    ASSERT_TRUE(around.ws->renew_reduction(view(p.q), view(p.v), jump));
+  }
+  const Eigen::MatrixXd one = mass(straight), other = mass(around);
+  EXPECT_LT((other - one).norm(), 1e-10 * one.norm());
+}
+
 TEST_P(ReducedSwitch, IsAContinuousMotionOfAllNodesWhereAllModesAreKept) {
   std::string text = test::reduced_text(GetParam());
   ReducedCase few(text, 0);
@@ -108,11 +128,12 @@ const std::vector<double>& series(const panto::Run& run, const std::string& coor
 
 TEST(ReducedSwitching, FollowsTheFullMechanismWhereTheFirstModesHaveLeftTheirRegion) {
   ReducedCase c(swinging(), 0);
-  const panto::Run full = simulated(*c.full, 0.8, 0), anew = simulated(*c.model, 0.8, 0.005),
+  const panto::Run full = simulated(*c.full, 0.8, 0), anew = simulated(*c.model, 0.8, 0.02),
                    once = simulated(*c.model, 0.8, 0);
   EXPECT_EQ(once.stats.references, 0);
   EXPECT_GE(anew.stats.references, 2);
-  EXPECT_LE(anew.stats.references, 40);  // the links must move on before the next time
+  // Some twenty belong to each passage of EF through the line of CE; the links must move on before the next time, of 800 samples.
+  EXPECT_LE(anew.stats.references, 120);
   EXPECT_LT(anew.stats.reference_jump, 1e-4);
   const auto& q1 = series(full, "q1");
   EXPECT_LT(q1.back() - q1.front(), -0.6);
@@ -123,7 +144,7 @@ TEST(ReducedSwitching, FollowsTheFullMechanismWhereTheFirstModesHaveLeftTheirReg
       error += std::pow(other[i] - truth[i], 2);
       size += std::pow(truth[i] - (name[0] == 'q' ? truth[0] : 0.0), 2);
     }
-    EXPECT_LT(std::sqrt(error / size), 0.05) << name;
+    EXPECT_LT(std::sqrt(error / size), 0.01) << name;
   }
 }
 

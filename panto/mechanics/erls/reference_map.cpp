@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace panto::erls {
 
 namespace {
+
+// A mode whose strain energy has doubled is stiffer than it need be, and so is the model; its motion is hardly wrong for that: as much as a fiftieth of
+// its mass.
+constexpr double kEnergyWeight = 0.02;
 
 size_t at(int i) { return static_cast<size_t>(i); }
 
@@ -27,16 +32,18 @@ ReferenceMap::ReferenceMap(const Model& model) : layout_(model) {
         known[at(s)] = true;
         if (axis != 1) turned_.push_back({s, 3 * (l.first_node + i) + axis, l.beam, axis == 0});
       }
-    ground_mass_.emplace_back(Eigen::MatrixXd::Zero(3 * l.nodes, 3 * l.nodes));
+    ground_.emplace_back(Eigen::MatrixXd::Zero(3 * l.nodes, 3 * l.nodes));
   }
-  link_mass_ = ground_mass_;
+  link_mass_ = link_stiffness_ = ground_;
   const auto modes = static_cast<Eigen::Index>(model.reduction.modes.size());
-  mass_.setZero(slaves, slaves);
+  for (Eigen::MatrixXd* m : {&mass_, &stiffness_, &all_part_}) m->setZero(slaves, slaves);
   for (Eigen::MatrixXd* m : {&from_, &to_, &rate_, &weighted_, &moved_}) m->setZero(slaves, modes);
-  for (Eigen::MatrixXd* m : {&x_, &v_}) m->setZero(modes, modes);
+  for (Eigen::MatrixXd* m : {&x_, &v_, &energy_, &part_}) m->setZero(modes, modes);
   gram_.setIdentity(modes, modes);
   gone_.setZero(slaves);
   llt_.compute(gram_);
+  all_llt_.compute(Eigen::MatrixXd::Identity(slaves, slaves));
+  placed_.assign(model.beams.size(), std::numeric_limits<double>::quiet_NaN());
   eigen_.compute(gram_, Eigen::EigenvaluesOnly);
 }
 
@@ -44,7 +51,9 @@ void ReferenceMap::bake(const BeamConstants<double>& c) {
   for (size_t k = 0; k < layout_.links.size(); ++k) {
     const NodalMatrices<double> nodal = nodal_matrices(layout_.links[k], c);
     link_mass_[k] = Eigen::Map<const Eigen::MatrixXd>(nodal.M.data(), nodal.n, nodal.n);
+    link_stiffness_[k] = Eigen::Map<const Eigen::MatrixXd>(nodal.K.data(), nodal.n, nodal.n);
   }
+  std::fill(placed_.begin(), placed_.end(), std::numeric_limits<double>::quiet_NaN());
 }
 
 void ReferenceMap::turn(const Eigen::MatrixXd& shapes, std::span<const double> angles,
@@ -73,12 +82,14 @@ void ReferenceMap::rate(const Eigen::MatrixXd& psi, std::span<const double> rate
   }
 }
 
-void ReferenceMap::mass(std::span<const double> angles) noexcept {
-  mass_.setZero();
+// Matrices of the links, of all displacements that are no coordinates, ground axes.
+void ReferenceMap::assemble(const std::vector<Eigen::MatrixXd>& links,
+                            std::span<const double> angles, Eigen::MatrixXd& all) noexcept {
+  all.setZero();
   for (size_t k = 0; k < layout_.links.size(); ++k) {
     const LinkLayout& l = layout_.links[k];
-    Eigen::MatrixXd& m = ground_mass_[k];
-    m = link_mass_[k];
+    Eigen::MatrixXd& m = ground_[k];
+    m = links[k];
     const double c = std::cos(angles[at(l.beam)]), s = std::sin(angles[at(l.beam)]);
     for (Eigen::Index i = 0; i < m.rows(); i += 3)
       for (Eigen::Index j = 0; j < m.cols(); ++j) {
@@ -96,25 +107,94 @@ void ReferenceMap::mass(std::span<const double> angles) noexcept {
     for (Eigen::Index j = 0; j < m.cols(); ++j)
       for (Eigen::Index i = 0; i < m.rows(); ++i) {
         const int row = slave[static_cast<size_t>(i)], column = slave[static_cast<size_t>(j)];
-        if (row >= 0 && column >= 0) mass_(row, column) += m(i, j);
+        if (row >= 0 && column >= 0) all(row, column) += m(i, j);
       }
   }
 }
 
-double ReferenceMap::drift(const Eigen::MatrixXd& shapes, std::span<const double> angles) noexcept {
-  if (gram_.size() == 0) return 0;
-  mass(angles);
+void ReferenceMap::place(std::span<const double> angles) noexcept {
+  if (std::equal(placed_.begin(), placed_.end(), angles.begin())) return;
+  std::copy_n(angles.begin(), placed_.size(), placed_.begin());
+  assemble(link_mass_, angles, mass_);
+  stiff_ = false;
+}
+
+void ReferenceMap::place_stiffness(std::span<const double> angles) noexcept {
+  place(angles);
+  if (stiff_) return;
+  stiff_ = true;
+  assemble(link_stiffness_, angles, stiffness_);
+  all_llt_.compute(stiffness_);
+  all_flexibility_ = 0;
+  if (all_llt_.info() != Eigen::Success) return;
+  all_part_ = mass_;
+  all_llt_.solveInPlace(all_part_);
+  all_flexibility_ = all_part_.trace();
+}
+
+// Of the modes turned there: to_, gram_ = Ψᵀ M Ψ.
+void ReferenceMap::products(const Eigen::MatrixXd& shapes,
+                            std::span<const double> angles) noexcept {
+  place(angles);
   turn(shapes, angles, to_);
   weighted_.noalias() = mass_ * to_;
   gram_.noalias() = to_.transpose() * weighted_;
+}
+
+// And energy_ = Ψᵀ K Ψ.
+void ReferenceMap::energies(const Eigen::MatrixXd& shapes,
+                            std::span<const double> angles) noexcept {
+  products(shapes, angles);
+  place_stiffness(angles);
+  weighted_.noalias() = stiffness_ * to_;
+  energy_.noalias() = to_.transpose() * weighted_;
+}
+
+// Share of the modes in tr K⁻¹ M, after energies().
+double ReferenceMap::flexibility() noexcept {
+  llt_.compute(energy_);
+  if (llt_.info() != Eigen::Success || !(all_flexibility_ > 0)) return 0;
+  part_ = gram_;
+  llt_.solveInPlace(part_);
+  return part_.trace() / all_flexibility_;
+}
+
+double ReferenceMap::departure() noexcept {
   gram_.diagonal().array() -= 1;
   eigen_.compute(gram_, Eigen::EigenvaluesOnly);
   return eigen_.eigenvalues().cwiseAbs().maxCoeff();
 }
 
+double ReferenceMap::drift(const Eigen::MatrixXd& shapes, std::span<const double> angles) noexcept {
+  if (gram_.size() == 0) return 0;
+  products(shapes, angles);
+  return departure();
+}
+
+ReferenceFit ReferenceMap::fit(const Eigen::MatrixXd& shapes, std::span<const double> angles) {
+  ReferenceFit out;
+  out.angles.assign(angles.begin(), angles.end());
+  if (gram_.size() == 0) return out;
+  energies(shapes, angles);
+  out.energies = energy_.diagonal();
+  out.flexibility = flexibility();
+  return out;
+}
+
+double ReferenceMap::misfit(const Eigen::MatrixXd& shapes, const ReferenceFit& fit,
+                            std::span<const double> angles) noexcept {
+  if (gram_.size() == 0) return 0;
+  energies(shapes, angles);
+  double out = 0;
+  for (Eigen::Index i = 0; i < fit.energies.size(); ++i)
+    out = std::max(out, kEnergyWeight * (energy_(i, i) / fit.energies(i) - 1));
+  if (fit.flexibility > 0) out = std::max(out, 1 - flexibility() / fit.flexibility);
+  return std::max(out, departure());
+}
+
 bool ReferenceMap::compute(const Eigen::MatrixXd& from, const Eigen::MatrixXd& to,
                            std::span<const double> angles, std::span<const double> rates) noexcept {
-  mass(angles);
+  place(angles);
   turn(from, angles, from_);
   turn(to, angles, to_);
   weighted_.noalias() = mass_ * to_;

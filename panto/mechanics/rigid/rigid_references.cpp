@@ -26,7 +26,8 @@ void RigidWorkspace<S>::bake_references() {
     if (!model_.reduction.active() || model_.reduction.modes.empty()) return;
     if (!map_) {
       map_ = std::make_unique<erls::ReferenceMap>(model_);
-      references_.push_back({model_.reduction.shapes, {}, {}});
+      references_.push_back({model_.reduction.shapes, {}, {}, {}});
+      references_.front().fit.angles = fit_.angles = model_.reduction.reference;
       for (auto* v : {&link_angles_, &link_rates_, &unit_}) v->assign(model_.beams.size(), 0.0);
       const auto modes = static_cast<Eigen::Index>(model_.reduction.modes.size());
       eta_.setZero(modes);
@@ -35,8 +36,10 @@ void RigidWorkspace<S>::bake_references() {
       slope_.setZero(2 * modes, 2 * static_cast<Eigen::Index>(model_.beams.size()));
     }
     map_->bake(c_.beams);
+    fit_ = map_->fit(shapes_, fit_.angles);
     const erls::ReducedLayout layout(model_);
     for (erls::Reference& r : references_) {
+      r.fit = map_->fit(r.shapes, r.fit.angles);
       r.constants = erls::bake_reduction<double>(model_, layout, c_.beams, r.shapes);
       if (floating_) r.plan = floating_->baked(r.constants);
     }
@@ -62,10 +65,12 @@ bool RigidWorkspace<S>::make_reference(View q, erls::Reference& out) {
   if constexpr (S::kPlanar) {
     if (!map_) return false;
     place_beams(q, {});
-    const Eigen::MatrixXd now = erls::turned_shapes(model_, shapes_, link_angles_);
-    const auto modes = erls::interior_modes(model_, c_.beams, link_angles_, &now);
+    // Those most like the model's own, whatever the way there: a pose has one set of modes.
+    const Eigen::MatrixXd own = erls::turned_shapes(model_, model_.reduction.shapes, link_angles_);
+    const auto modes = erls::interior_modes(model_, c_.beams, link_angles_, &own);
     if (!modes) return false;
     out.shapes = modes->shapes;
+    out.fit = map_->fit(out.shapes, link_angles_);
     out.constants =
         erls::bake_reduction<double>(model_, erls::ReducedLayout(model_), c_.beams, out.shapes);
     if (floating_) out.plan = floating_->baked(out.constants);
@@ -79,6 +84,7 @@ bool RigidWorkspace<S>::make_reference(View q, erls::Reference& out) {
 template <class S>
 void RigidWorkspace<S>::adopt(const erls::Reference& next) noexcept {
   shapes_ = next.shapes;  // all references are of one size: nothing is allocated
+  fit_ = next.fit;
   if constexpr (S::kPlanar) {
     c_.reduced = next.constants;
     eq_.forget();
@@ -140,9 +146,16 @@ void RigidWorkspace<S>::use_reference(int i) noexcept {
 }
 
 template <class S>
-double RigidWorkspace<S>::reference_drift(int i, View q) noexcept {
+double RigidWorkspace<S>::misfit(View q) noexcept {
   place_beams(q, {});
-  return map_->drift(references_[static_cast<size_t>(i)].shapes, link_angles_);
+  return map_->misfit(shapes_, fit_, link_angles_);
+}
+
+template <class S>
+double RigidWorkspace<S>::reference_misfit(int i, View q) noexcept {
+  place_beams(q, {});
+  const erls::Reference& r = references_[static_cast<size_t>(i)];
+  return map_->misfit(r.shapes, r.fit, link_angles_);
 }
 
 template <class S>
@@ -207,7 +220,8 @@ template double RigidWorkspace<Planar>::reduction_drift(View);
 template bool RigidWorkspace<Planar>::renew_reduction(MutableView, MutableView, double&);
 template int RigidWorkspace<Planar>::add_reference(View);
 template void RigidWorkspace<Planar>::use_reference(int) noexcept;
-template double RigidWorkspace<Planar>::reference_drift(int, View) noexcept;
+template double RigidWorkspace<Planar>::misfit(View) noexcept;
+template double RigidWorkspace<Planar>::reference_misfit(int, View) noexcept;
 template bool RigidWorkspace<Planar>::hand_over(int, int, MutableView, MutableView,
                                                 Eigen::MatrixXd&) noexcept;
 template void RigidWorkspace<Spatial>::bake_references();
@@ -219,7 +233,8 @@ template double RigidWorkspace<Spatial>::reduction_drift(View);
 template bool RigidWorkspace<Spatial>::renew_reduction(MutableView, MutableView, double&);
 template int RigidWorkspace<Spatial>::add_reference(View);
 template void RigidWorkspace<Spatial>::use_reference(int) noexcept;
-template double RigidWorkspace<Spatial>::reference_drift(int, View) noexcept;
+template double RigidWorkspace<Spatial>::misfit(View) noexcept;
+template double RigidWorkspace<Spatial>::reference_misfit(int, View) noexcept;
 template bool RigidWorkspace<Spatial>::hand_over(int, int, MutableView, MutableView,
                                                  Eigen::MatrixXd&) noexcept;
 

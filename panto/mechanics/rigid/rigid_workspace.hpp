@@ -51,7 +51,8 @@ class RigidWorkspace final : public Workspace, public References {
   [[nodiscard]] int reference() const noexcept override { return reference_; }
   [[nodiscard]] int add_reference(View q) override;
   void use_reference(int i) noexcept override;
-  [[nodiscard]] double reference_drift(int i, View q) noexcept override;
+  [[nodiscard]] double misfit(View q) noexcept override;
+  [[nodiscard]] double reference_misfit(int i, View q) noexcept override;
   [[nodiscard]] bool hand_over(int from, int to, MutableView q, MutableView v,
                                Eigen::MatrixXd& change) noexcept override;
 
@@ -141,6 +142,7 @@ class RigidWorkspace final : public Workspace, public References {
   Structure structure_;
   Params params_;
   Eigen::MatrixXd shapes_;  // interior modes of a reduced model
+  erls::ReferenceFit fit_;  // of them
   std::vector<erls::Reference> references_;
   int reference_ = 0;
   std::unique_ptr<erls::ReferenceMap> map_;

@@ -77,19 +77,15 @@ void add_errors(const std::string& name, const Errors& e, const std::string& con
   const auto beside = [&](const char* found) {
     return fmt::format("independent computation: {}{}", found, control);
   };
-  const std::string reduction =
-      std::max(e.displacement, e.drift) > 1
-          ? "; the reduction's own error where EF passes the direction of CE, see README.md"
-          : "";
   rows.push_back({name + ", angles: largest RMS error", 0, e.angle, "%", 1, beside("0.2")});
   rows.push_back({name + ", elastic displacements: largest RMS error", 0, e.displacement, "%", 1,
-                  fmt::format("independent computation: 0.7; largest: {}{}", e.worst, reduction)});
+                  fmt::format("independent computation: 0.7; largest: {}", e.worst)});
   rows.push_back(
       {name + ", angular speeds: largest RMS error", 0, e.turning, "%", 15, beside("6")});
   rows.push_back({name + ", elastic speeds: largest RMS error", 0, e.moving, "%", 15,
                   "independent computation: 9"});
   rows.push_back({name + ", angles and displacements, last third: largest RMS error", 0, e.drift,
-                  "%", 1, "no drift" + reduction});
+                  "%", 1, "no drift"});
 }
 
 // The line at the third natural frequency, which is gone after 0.2 s: an estimate of it has the noise of the readings, so several sequences.

@@ -10,6 +10,8 @@
 #include <numbers>
 
 #include "panto/linear/modes.hpp"
+#include "panto/numerics/eigenproblems.hpp"
+#include "panto/reduction/craig_bampton.hpp"
 #include "validation/support.hpp"
 
 namespace panto::validation::palomba {
@@ -27,6 +29,7 @@ struct Posed {
   std::unique_ptr<Model> model;
   std::unique_ptr<Workspace> workspace;
   OperatingPoint point;
+  LinearModel linear;
   Modes modes;
 };
 
@@ -48,9 +51,10 @@ Result<Posed> posed(const Loaded& loaded, double d1, double d2) {
   auto point = operating_point(*out.workspace, Operation::kHere);
   if (!point.ok()) return point.diagnostics();
   out.point = std::move(*point);
-  const auto linear = linearize(*out.workspace, out.point);
+  auto linear = linearize(*out.workspace, out.point);
   if (!linear.ok()) return linear.diagnostics();
-  auto found = modes(*out.workspace, out.point, *linear);
+  out.linear = std::move(*linear);
+  auto found = modes(*out.workspace, out.point, out.linear);
   if (!found.ok()) return found.diagnostics();
   out.modes = std::move(*found);
   return out;
@@ -72,6 +76,43 @@ Eigen::VectorXd expanded(const Posed& reduced, const Model& full, const Eigen::V
   return out;
 }
 
+// Masters and interior modes of the full mechanism, linearised at a pose.
+struct Basis {
+  LinearSystem system;
+  CraigBampton cb;
+};
+Result<Basis> basis_at(const Posed& full) {
+  auto system = linear_system(full.linear, "manipulator");
+  if (!system.ok()) return system.diagnostics();
+  const auto masters = find_dofs(*system, {"q1", "q2", "q5", "AD.n2.ux", "AD.n2.uy", "BC.n3.ux",
+                                           "BC.n3.uy", "EF.n2.ux", "EF.n2.uy"});
+  if (!masters.ok()) return masters.diagnostics();
+  CraigBamptonOptions all;
+  all.modes = -1;
+  auto cb = craig_bampton(*system, *masters, all);
+  if (!cb.ok()) return cb.diagnostics();
+  return Basis{std::move(*system), std::move(*cb)};
+}
+
+// Smallest NCO of the six modes with static shapes of here and interior modes of the reference, which keep their directions in the ground's axes.
+double unturned_nco(const Basis& here, const Basis& reference) {
+  const std::vector<int> kept{0, 1, 3, 6};
+  const auto masters = static_cast<Eigen::Index>(here.cb.masters.size());
+  Eigen::MatrixXd h = Eigen::MatrixXd::Zero(here.system.size(), masters + 4);
+  for (Eigen::Index i = 0; i < masters; ++i) h(here.cb.masters[static_cast<size_t>(i)], i) = 1;
+  for (size_t i = 0; i < here.cb.interior.size(); ++i) {
+    const auto row = static_cast<Eigen::Index>(i);
+    h.row(here.cb.interior[i]) << here.cb.B.row(row), reference.cb.Phi.row(row)(kept);
+  }
+  const Eigen::MatrixXd m = here.system.M, k = here.system.K;
+  const auto full = symmetric_pairs(k, m),
+             reduced = symmetric_pairs(h.transpose() * k * h, h.transpose() * m * h);
+  // Of each mode the one of the reduced model that is most like it.
+  const Eigen::MatrixXd alike =
+      (full->vectors.middleCols(3, 6).transpose() * m * h * reduced->vectors).cwiseAbs2();
+  return alike.rowwise().maxCoeff().minCoeff();
+}
+
 }  // namespace
 
 Result<std::vector<Row>> fig5_11() {
@@ -82,7 +123,11 @@ Result<std::vector<Row>> fig5_11() {
   std::array<double, kModes> error{}, nco;
   std::array<double, kModes> error_here{};
   nco.fill(1);
-  double drift = 0;
+  double drift = 0, unturned = 1;
+  const Result<Posed> centre = posed(*full, 0, 0);
+  if (!centre.ok()) return centre.diagnostics();
+  const Result<Basis> reference = basis_at(*centre);
+  if (!reference.ok()) return reference.diagnostics();
   for (int i = 0; i <= kSteps; ++i)
     for (int j = 0; j <= kSteps; ++j) {
       const double d1 = -0.5 + static_cast<double>(i) / kSteps,
@@ -102,6 +147,9 @@ Result<std::vector<Row>> fig5_11() {
             std::min(nco[k], std::pow(u.dot(mass * w), 2) / (u.dot(mass * u) * w.dot(mass * w)));
       }
       drift = std::max(drift, r->workspace->reduction_drift(view(r->point.q)));
+      const Result<Basis> here = basis_at(*f);
+      if (!here.ok()) return here.diagnostics();
+      unturned = std::min(unturned, unturned_nco(*here, *reference));
     }
   std::vector<Row> rows;
   const auto row = [&](std::string quantity, double printed, double computed, const char* unit,
@@ -124,6 +172,11 @@ Result<std::vector<Row>> fig5_11() {
   for (size_t k = 0; k < kModes; ++k)
     row(fmt::format("mode {}, worst NCO", k + 1), shape[k], nco[k], "",
         5e-5 + 0.1 * (1 - shape[k]));
+  // The criterion for six modes is 0.995; how deep the worst one falls depends on the grid.
+  rows.push_back({"interior modes that do not turn with the links fail (1: yes)", 1,
+                  unturned < 0.995 ? 1.0 : 0.0, "", 0.5,
+                  fmt::format("worst NCO {:.2f}; of the independent computation, on its grid: 0.47",
+                              unturned)});
   row("worst departure from orthonormal modes", 0.0101, drift, "", 5e-5 + 0.1 * 0.0101);
   return rows;
 }
