@@ -75,17 +75,6 @@ class Response {
   Eigen::MatrixXd r_, k_, c_, m_, b_;
 };
 
-Eigen::VectorXd pose(ReducedCase& c, double q1, double q2) {
-  Eigen::VectorXd q = assemble(*c.ws)->q;
-  q(0) += q1;
-  q(1) += q2;
-  // The parallelogram, and the last link as it was.
-  q(2) += q2 - q1;
-  q(3) += q1 - q2;
-  q(4) -= q1;
-  return q;
-}
-
 // The measure, chosen before the comparison: of each acceleration, by the motor that moves it most, the correlation of both responses over the band
 // (FRAC) and the frequencies of the six elastic modes in it. Pointwise differences beside a resonance tell of the frequencies alone: a mode that is off by
 // a share e and damped by ζ differs there by e / ζ of its peak.
@@ -135,7 +124,7 @@ void record(const std::string& name, const Agreement& a) {
 
 TEST(ReducedAgreement, FrequencyResponsesAgreeUpTo180HertzAtTheReference) {
   ReducedCase c("manipulator");
-  const Agreement a = agreement(c, pose(c, 0, 0));
+  const Agreement a = agreement(c, test::manipulator_pose(c, 0, 0));
   record("reference", a);
   EXPECT_GT(a.frac, 0.99);
   EXPECT_LT(a.frequency,
@@ -149,7 +138,7 @@ TEST(ReducedAgreement, FrequencyResponsesAgreeOverHalfARadian) {
   for (const double q1 : {-0.5, 0.5})
     for (const double q2 : {-0.5, 0.5}) {
       ReducedCase c("manipulator");
-      Eigen::VectorXd q = pose(c, q1, q2), v = Eigen::VectorXd::Zero(c.model->nv);
+      Eigen::VectorXd q = test::manipulator_pose(c, q1, q2), v = Eigen::VectorXd::Zero(c.model->nv);
       const auto worse = [](Agreement& all, const Agreement& one) {
         all.frac = std::min(all.frac, one.frac);
         all.pointwise = std::max(all.pointwise, one.pointwise);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
 #include <random>
@@ -130,5 +131,27 @@ struct ReducedCase {
     return {fq, fv};
   }
 };
+
+// Interior modes of the text's reduction, all of which the text then keeps.
+inline int keep_all_modes(std::string& text) {
+  const ReducedCase few(text, 0);
+  int slaves = 0;
+  for (const BeamNode& n : few.model->nodes)
+    for (const int s : n.slave) slaves = std::max(slaves, s + 1);
+  text = std::regex_replace(text, std::regex("modes = \\[.*\\]|lowest = \\d+"),
+                            "lowest = " + std::to_string(slaves));
+  return slaves;
+}
+
+// The manipulator with its motors turned from where it begins, the last link as it was.
+inline Eigen::VectorXd manipulator_pose(const ReducedCase& c, double q1, double q2) {
+  Eigen::VectorXd q = assemble(*c.ws)->q;
+  q(0) += q1;
+  q(1) += q2;
+  q(2) += q2 - q1;  // the parallelogram
+  q(3) += q1 - q2;
+  q(4) -= q1;
+  return q;
+}
 
 }  // namespace panto::test

@@ -29,12 +29,7 @@ class ReducedReferences : public testing::TestWithParam<const char*> {};
 
 TEST_P(ReducedReferences, HandOverThereAndBackIsNothingWhereAllModesAreKept) {
   std::string text = test::reduced_text(GetParam());
-  ReducedCase few(text, 0);
-  int slaves = 0;
-  for (const BeamNode& n : few.model->nodes)
-    for (const int s : n.slave) slaves = std::max(slaves, s + 1);
-  text = std::regex_replace(text, std::regex("modes = \\[.*\\]|lowest = \\d+"),
-                            "lowest = " + std::to_string(slaves));
+  const int slaves = test::keep_all_modes(text);
   ReducedCase c(text, 0);
   References* r = references_of(*c.ws);
   ASSERT_NE(r, nullptr);

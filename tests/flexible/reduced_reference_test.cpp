@@ -50,17 +50,6 @@ Comparison compare(ReducedCase& c, const Eigen::VectorXd& q, const Eigen::Matrix
   return out;
 }
 
-Eigen::VectorXd pose(ReducedCase& c, double q1, double q2) {
-  Eigen::VectorXd q = assemble(*c.ws)->q;
-  q(0) += q1;
-  q(1) += q2;
-  // The parallelogram, and the last link as it was.
-  q(2) += q2 - q1;
-  q(3) += q1 - q2;
-  q(4) -= q1;
-  return q;
-}
-
 TEST(ReducedManipulator, HasThirteenDegreesOfFreedom) {
   ReducedCase c("manipulator");
   c.ws->choose_partition(0, view(assemble(*c.ws)->q));
@@ -77,7 +66,7 @@ TEST(ReducedManipulator, HasTheInteriorFrequenciesOfTheIndependentComputation) {
 
 TEST(ReducedManipulator, AtTheReferenceHasSixModesOfTheFullOne) {
   ReducedCase c("manipulator");
-  const Eigen::VectorXd q = pose(c, 0, 0);
+  const Eigen::VectorXd q = test::manipulator_pose(c, 0, 0);
   const Comparison r = compare(c, q, c.velocity_map(q));
   const double expected[] = {0.012, 0.001, 0.025,
                              0.051, 1.03,  0.026};  // %, independent computation
@@ -94,7 +83,7 @@ TEST(ReducedManipulator, KeepsThemHalfARadianAround) {
   double drift = 0;
   for (const double q1 : {-0.5, -0.25, 0.0, 0.25, 0.5})
     for (const double q2 : {-0.5, -0.25, 0.0, 0.25, 0.5}) {
-      const Eigen::VectorXd q = pose(c, q1, q2);
+      const Eigen::VectorXd q = test::manipulator_pose(c, q1, q2);
       const Comparison r = compare(c, q, c.velocity_map(q));
       for (size_t i = 0; i < 6; ++i) {
         EXPECT_LT(r.error[i], 0.05) << q1 << " " << q2 << " mode " << i;
@@ -108,12 +97,12 @@ TEST(ReducedManipulator, KeepsThemHalfARadianAround) {
 
 TEST(ReducedManipulator, FailsWithModesThatDoNotTurnWithTheLinks) {
   ReducedCase c("manipulator");
-  const Eigen::MatrixXd at_reference = c.velocity_map(pose(c, 0, 0));
+  const Eigen::MatrixXd at_reference = c.velocity_map(test::manipulator_pose(c, 0, 0));
   const auto modes = static_cast<Eigen::Index>(c.model->reduction.modes.size());
   double worst = 1;
   for (const double q1 : {-0.5, 0.5})
     for (const double q2 : {-0.5, 0.5}) {
-      const Eigen::VectorXd q = pose(c, q1, q2);
+      const Eigen::VectorXd q = test::manipulator_pose(c, q1, q2);
       Eigen::MatrixXd basis = c.velocity_map(q);
       basis.rightCols(modes) = at_reference.rightCols(modes);
       for (const double n : compare(c, q, basis).nco) worst = std::min(worst, n);

@@ -78,12 +78,7 @@ TEST_P(ReducedSwitch, HasOneSetOfModesPerPoseWhateverTheWayThere) {
 
 TEST_P(ReducedSwitch, IsAContinuousMotionOfAllNodesWhereAllModesAreKept) {
   std::string text = test::reduced_text(GetParam());
-  ReducedCase few(text, 0);
-  int slaves = 0;
-  for (const BeamNode& n : few.model->nodes)
-    for (const int s : n.slave) slaves = std::max(slaves, s + 1);
-  text = std::regex_replace(text, std::regex("modes = \\[.*\\]|lowest = \\d+"),
-                            "lowest = " + std::to_string(slaves));
+  test::keep_all_modes(text);
   ReducedCase c(text, 0);
   test::ReducedPoint p = c.point(3);
   const Displacements before = displacements(c, p.q, p.v);
