@@ -84,13 +84,14 @@ void solve_factored(int n, const double* a, double* x) noexcept {
 template <int G, int N>
 void solve_rows(int n, const double* factor, double* w, int ld) noexcept {
   if constexpr (N == 0) {
-    for (int g = 0; g < G * lanes::kWidth; ++g, ++w) {
-      for (int i = 0; i < n; ++i)
-        for (int k = 0; k < i; ++k) w[i * ld] -= factor[i * n + k] * w[k * ld];
-      for (int i = n - 1; i >= 0; --i) {
-        w[i * ld] *= -factor[i * n + i];
-        for (int k = i + 1; k < n; ++k) w[i * ld] -= factor[k * n + i] * w[k * ld];
-      }
+    const auto add = [&](double e, int from, int to) {
+      lanes::add(e, w + from * ld, w + to * ld, G * lanes::kWidth);
+    };
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < i; ++k) add(-factor[i * n + k], k, i);
+    for (int i = n - 1; i >= 0; --i) {
+      lanes::scale(-factor[i * n + i], w + i * ld, G * lanes::kWidth);
+      for (int k = i + 1; k < n; ++k) add(-factor[k * n + i], k, i);
     }
   } else {
     Four row[N][G];

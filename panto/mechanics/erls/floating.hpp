@@ -44,9 +44,10 @@ class FloatingLinks {
   void move(Kin& kin, const Const& c, const double* v) noexcept;
   // Accelerations of a while b and the amplitudes have none, the slaves following; after move() and the accelerations of the bodies.
   void accelerate(const Kin& kin, const Const& c) noexcept;
-  // All forces on a, inertia less gravity and elastic ones, and the links' wrenches.
+  // Forces on a of displacements and speeds, and the links' wrenches of speeds, for gather().
   void forces(Kin& kin, const Const& c, Wrenches& wrench) noexcept;
-  // Wrenches of nodes and forces on a to b, slaves eliminated, and to the links' wrenches; r: what acts on speeds directly, less `added`.
+  // Adds those of accelerations less gravity. Wrenches of nodes and forces on a to b, slaves eliminated, and to the links' wrenches; r: what acts on speeds
+  // directly, less `added`.
   void gather(Kin& kin, const Const& c, Wrenches& wrench, const double* r,
               const double* added) noexcept;
   // The factor of the mass matrix, where the pose is new. False: not definite.
