@@ -7,6 +7,7 @@
 
 #include "panto/base/contract.hpp"
 #include "panto/numerics/dense.hpp"
+#include "panto/numerics/eigenproblems.hpp"
 #include "panto/numerics/small.hpp"
 
 namespace panto {
@@ -179,9 +180,8 @@ void HorizonCollocation::differentiate(const std::vector<Equation>& equations, P
 
 // Derivatives of values_; accelerations are eliminated by the equations of motion.
 void HorizonCollocation::linearise(const std::vector<Equation>& equations, Point& p) {
-  Eigen::MatrixXd mass = values_.r_w;
-  p.inverse = Eigen::MatrixXd::Identity(nv_, nv_);
-  if (!eliminate(mass, p.inverse)) p.inverse.setConstant(std::numeric_limits<double>::quiet_NaN());
+  if (!invert(values_.r_w, p.inverse))
+    p.inverse.setConstant(nv_, nv_, std::numeric_limits<double>::quiet_NaN());
   Eigen::MatrixXd forces(nv_, block_);
   forces << values_.r_y, values_.r_v, values_.r_lambda, values_.r_u;
   p.D.noalias() = -p.inverse * forces;
@@ -234,6 +234,50 @@ bool HorizonCollocation::points(bool with_tangent) {
   return finite;
 }
 
+// Rows of an interval of length h between p and q with the middle m, from `row` on: in the middle, then (SRV-44).
+void HorizonCollocation::relations(size_t at, double h, const Point& p, const Point& m,
+                                   const Point& q, Eigen::Index row, Eigen::MatrixXd& a,
+                                   Eigen::MatrixXd& b) const {
+  // (y, v) in the middle from both sides (SRV-46).
+  const auto through_middle = [&](const Eigen::MatrixXd& by, const Eigen::MatrixXd& D,
+                                  double sign) {
+    Eigen::MatrixXd out = Eigen::MatrixXd::Zero(by.rows(), block_);
+    out.leftCols(nv_) = by.leftCols(nv_) / 2;
+    out.middleCols(nv_, nv_) = by.middleCols(nv_, nv_) / 2 + sign * h / 8 * by.leftCols(nv_);
+    if (!by.middleCols(nv_, nv_).isZero(0))
+      out.noalias() += sign * h / 8 * by.middleCols(nv_, nv_) * D;
+    return out;
+  };
+  const Eigen::MatrixXd &keep = kept_[at], &hold = interpolated_[at];
+  const Eigen::Index kept = keep.rows(), held = hold.rows();
+  a.block(row, 0, kept, block_) = keep * through_middle(m.C, p.D, 1);
+  a.block(row, block_, kept, mu_) = keep * m.C.rightCols(mu_);
+  b.middleRows(row, kept) = keep * through_middle(m.C, q.D, -1);
+  row += kept;
+  a.block(row, 2 * nv_, held, mu_) = -hold / 2;
+  a.block(row, block_, held, mu_) = hold;
+  b.block(row, 2 * nv_, held, mu_) = -hold / 2;
+  row += held;
+  for (const int c : free_y_[at]) {
+    a.row(row).head(block_) = -h / 12 * p.D.row(c);
+    a(row, c) -= 1 / h;
+    a(row, nv_ + c) -= 0.5;
+    b.row(row) = h / 12 * q.D.row(c);
+    b(row, c) += 1 / h;
+    b(row, nv_ + c) -= 0.5;
+    ++row;
+  }
+  const Eigen::MatrixXd before = through_middle(m.D, p.D, 1), after = through_middle(m.D, q.D, -1);
+  for (const int c : free_v_[at]) {
+    a.row(row).head(block_) = -(p.D.row(c) + 4 * before.row(c)) / 6;
+    a(row, nv_ + c) -= 1 / h;
+    a.row(row).tail(mu_) = -4.0 / 6 * m.D.row(c).tail(mu_);
+    b.row(row) = -(q.D.row(c) + 4 * after.row(c)) / 6;
+    b(row, nv_ + c) += 1 / h;
+    ++row;
+  }
+}
+
 bool HorizonCollocation::assemble() {
   const int n = static_cast<int>(mesh_.size());
   chain_.clear();
@@ -241,7 +285,7 @@ bool HorizonCollocation::assemble() {
   Eigen::VectorXd columns(block_ + mu_);
   columns << scale_.head(2 * nv_), scale_.tail(mu_), scale_.tail(mu_);
   const auto instant_rows = static_cast<Eigen::Index>(at_instants_.size());
-  const auto add = [&](int i, Eigen::MatrixXd& a, Eigen::MatrixXd& b) {
+  const auto add = [&](int i, Eigen::MatrixXd& a, Eigen::MatrixXd& b, Eigen::Index own) {
     a = a * columns.head(a.cols()).asDiagonal();
     b = b * columns.head(b.cols()).asDiagonal();
     Eigen::VectorXd& scale = row_scale_[static_cast<size_t>(i)];
@@ -253,12 +297,14 @@ bool HorizonCollocation::assemble() {
     }
     a = scale.asDiagonal() * a;
     b = scale.asDiagonal() * b;
-    chain_.stage(a, b);
+    chain_.stage(a, b, own);
   };
   const auto end_rows = [&](const HorizonEnd& e, Eigen::MatrixXd& a, Eigen::Index first) {
     const Eigen::Index rows = e.conditions.rows.rows();
     a.block(first, 0, rows, nv_) = e.conditions.rows.leftCols(nv_);
-    a.block(first, nv_, rows, nv_) = e.conditions.rows.rightCols(nv_) / e.frequency;
+    a.block(first, nv_, rows, nv_) = e.conditions.rows.middleCols(nv_, nv_) / e.frequency;
+    if (e.conditions.rows.cols() > 2 * nv_)
+      a.block(first, 2 * nv_, rows, mu_) = e.conditions.rows.rightCols(mu_);
     a.block(first + rows, 2 * nv_, e.conditions.forces.rows(), e.conditions.forces.cols()) =
         e.conditions.forces;
   };
@@ -274,49 +320,9 @@ bool HorizonCollocation::assemble() {
     Eigen::MatrixXd a = Eigen::MatrixXd::Zero(rows, block_ + mu_),
                     b = Eigen::MatrixXd::Zero(rows, block_);
     if (first > 0) end_rows(begin_, a, 0);
-    Eigen::Index row = first;
-    a.block(row, 0, instant_rows, block_) = p.C;
-    row += instant_rows;
-    // (y, v) in the middle from both sides (SRV-46).
-    const auto through_middle = [&](const Eigen::MatrixXd& by, const Eigen::MatrixXd& D,
-                                    double sign) {
-      Eigen::MatrixXd out = Eigen::MatrixXd::Zero(by.rows(), block_);
-      out.leftCols(nv_) = by.leftCols(nv_) / 2;
-      out.middleCols(nv_, nv_) = by.middleCols(nv_, nv_) / 2 + sign * h / 8 * by.leftCols(nv_);
-      if (!by.middleCols(nv_, nv_).isZero(0))
-        out.noalias() += sign * h / 8 * by.middleCols(nv_, nv_) * D;
-      return out;
-    };
-    const Eigen::MatrixXd &keep = kept_[at], &hold = interpolated_[at];
-    const Eigen::Index kept = keep.rows(), held = hold.rows();
-    a.block(row, 0, kept, block_) = keep * through_middle(m.C, p.D, 1);
-    a.block(row, block_, kept, mu_) = keep * m.C.rightCols(mu_);
-    b.middleRows(row, kept) = keep * through_middle(m.C, q.D, -1);
-    row += kept;
-    a.block(row, 2 * nv_, held, mu_) = -hold / 2;
-    a.block(row, block_, held, mu_) = hold;
-    b.block(row, 2 * nv_, held, mu_) = -hold / 2;
-    row += held;
-    for (const int c : free_y_[at]) {
-      a.row(row).head(block_) = -h / 12 * p.D.row(c);
-      a(row, c) -= 1 / h;
-      a(row, nv_ + c) -= 0.5;
-      b.row(row) = h / 12 * q.D.row(c);
-      b(row, c) += 1 / h;
-      b(row, nv_ + c) -= 0.5;
-      ++row;
-    }
-    const Eigen::MatrixXd before = through_middle(m.D, p.D, 1),
-                          after = through_middle(m.D, q.D, -1);
-    for (const int c : free_v_[at]) {
-      a.row(row).head(block_) = -(p.D.row(c) + 4 * before.row(c)) / 6;
-      a(row, nv_ + c) -= 1 / h;
-      a.row(row).tail(mu_) = -4.0 / 6 * m.D.row(c).tail(mu_);
-      b.row(row) = -(q.D.row(c) + 4 * after.row(c)) / 6;
-      b(row, nv_ + c) += 1 / h;
-      ++row;
-    }
-    add(i, a, b);
+    a.block(first, 0, instant_rows, block_) = p.C;
+    relations(at, h, p, m, q, first + instant_rows, a, b);
+    add(i, a, b, first + instant_rows);
     if (!chain_.regular()) return false;
   }
   const Eigen::Index last = end_.conditions.rows.rows() + end_.conditions.forces.rows();
@@ -324,7 +330,7 @@ bool HorizonCollocation::assemble() {
                   none(instant_rows + last, 0);
   a.topRows(instant_rows) = instants_.back().C;
   end_rows(end_, a, instant_rows);
-  add(n - 1, a, none);
+  add(n - 1, a, none, a.rows());
   return chain_.regular();
 }
 
@@ -332,10 +338,11 @@ void HorizonCollocation::right_hand_sides() {
   const int n = static_cast<int>(mesh_.size());
   right_.resize(mesh_.size());
   const auto end_left = [&](const HorizonEnd& e, int at) {
-    Eigen::VectorXd d(2 * nv_);
-    d << x_.segment(at, nv_) - e.y, x_.segment(at + nv_, nv_) / e.frequency;
+    Eigen::VectorXd d(2 * nv_ + mu_);
+    d << x_.segment(at, nv_) - e.y, x_.segment(at + nv_, nv_) / e.frequency,
+        x_.segment(at + 3 * nv_, mu_) - e.mu;
     Eigen::VectorXd left(e.conditions.rows.rows() + e.conditions.forces.rows());
-    left.head(e.conditions.rows.rows()) = e.conditions.rows * d;
+    left.head(e.conditions.rows.rows()) = e.conditions.rows * d.head(e.conditions.rows.cols());
     if (e.conditions.forces.rows() > 0)
       left.tail(e.conditions.forces.rows()) =
           e.conditions.forces * (x_.segment(at + 3 * nv_, mu_) - e.mu);
@@ -375,6 +382,91 @@ void HorizonCollocation::right_hand_sides() {
     }
     f = -(row_scale_[at].asDiagonal() * f);
   }
+}
+
+// The modes that one interval multiplies by ζ, of a chain of such intervals at rest: A ξ + ζ B ξ = 0 with ξ what the rows at an instant leave free of (y, v / frequency, μ).
+bool HorizonCollocation::discrete_modes(const HorizonEnd& e, double t, double h, size_t at,
+                                        Eigen::MatrixXd& free, Eigen::MatrixXd& growing,
+                                        Eigen::MatrixXd& reads) {
+  Eigen::VectorXd rest = Eigen::VectorXd::Zero(state_);
+  rest.head(nv_) = e.y;
+  rest.tail(mu_) = e.mu;
+  evaluate(rest.data(), t, true);
+  Point p, m;
+  linearise(at_instants_, p);
+  linearise(in_middles_, m);
+  const auto relation_rows =
+      mu_ + static_cast<Eigen::Index>(free_y_[at].size() + free_v_[at].size());
+  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(relation_rows, block_ + mu_),
+                  b = Eigen::MatrixXd::Zero(relation_rows, block_);
+  relations(at, h, p, m, p, 0, a, b);
+  Eigen::VectorXd sizes = Eigen::VectorXd::Ones(block_);
+  sizes.segment(nv_, nv_).setConstant(e.frequency);
+  for (int k = 0; k < mu_; ++k) {
+    const double acts = p.D.col(2 * nv_ + k).cwiseAbs().maxCoeff();
+    if (acts > 0) sizes[2 * nv_ + k] = e.frequency * e.frequency / acts;
+  }
+  const auto even = [](Eigen::MatrixXd rows) {
+    for (Eigen::Index i = 0; i < rows.rows(); ++i)
+      rows.row(i) /= std::max(rows.row(i).norm(), 1e-300);
+    return rows;
+  };
+  MinimumNorm at_instant(1e-10), in_middle(1e-10);
+  at_instant.compute(even(p.C * sizes.asDiagonal()));
+  free = at_instant.null_space();
+  in_middle.compute(a.rightCols(mu_).transpose());
+  const Eigen::MatrixXd without_middle = in_middle.null_space().transpose();
+  Eigen::MatrixXd both(without_middle.rows(), 2 * free.cols());
+  both << without_middle * a.leftCols(block_) * sizes.asDiagonal() * free,
+      without_middle * b * sizes.asDiagonal() * free;
+  both = even(both);
+  // σ = (ζ - 1) / (ζ + 1): growing on the right, as s h / 2 of slow motion; neutral on the imaginary axis.
+  Eigen::MatrixXd sum = both.leftCols(free.cols()) + both.rightCols(free.cols()),
+                  difference = both.leftCols(free.cols()) - both.rightCols(free.cols());
+  if (sum.rows() != sum.cols() || !eliminate(difference, sum) || !sum.allFinite()) return false;
+  const ComplexPairs pairs = state_pairs(sum);
+  constexpr double kGrows = 1e-4;  // of |σ|; less is round-off, or does not matter over a horizon
+  Eigen::MatrixXd all(free.cols(), free.cols());
+  std::vector<Eigen::Index> grow;
+  for (Eigen::Index k = 0, column = 0; k < pairs.values.size(); ++k) {
+    if (pairs.values[k].imag() < 0) continue;
+    const bool grows = pairs.values[k].real() > kGrows * std::abs(pairs.values[k]);
+    for (const bool imaginary : {false, true}) {
+      if (imaginary && !(pairs.values[k].imag() > 0)) continue;
+      if (column == all.cols()) return false;
+      if (imaginary)
+        all.col(column) = pairs.vectors.col(k).imag();
+      else
+        all.col(column) = pairs.vectors.col(k).real();
+      all.col(column).normalize();
+      if (grows) grow.push_back(column);
+      ++column;
+    }
+  }
+  growing = all(Eigen::all, grow);
+  Eigen::MatrixXd amplitudes = Eigen::MatrixXd::Identity(all.rows(), all.cols());
+  if (!eliminate(all, amplitudes) || !amplitudes.allFinite()) return false;
+  // Of (y, v / frequency, μ): μ in its own unit.
+  Eigen::VectorXd units = Eigen::VectorXd::Ones(block_);
+  units.tail(mu_) = sizes.tail(mu_).cwiseInverse();
+  reads = amplitudes(grow, Eigen::all) * free.transpose() * units.asDiagonal();
+  MinimumNorm others(1e-12);
+  others.compute(growing.transpose());
+  growing = others.null_space().transpose() * free.transpose() * units.asDiagonal();
+  return true;
+}
+
+bool HorizonCollocation::end_along_discrete_modes() {
+  Eigen::MatrixXd free, leave, arrive, unused;
+  if (!discrete_modes(begin_, mesh_.front(), length(0), 0, free, leave, unused)) return false;
+  const Eigen::Index unknowns = free.cols();
+  if (!discrete_modes(end_, mesh_.back(), length(static_cast<int>(mesh_.size()) - 2),
+                      mesh_.size() - 2, free, unused, arrive))
+    return false;
+  if (leave.rows() + arrive.rows() != unknowns) return false;
+  begin_.conditions = {leave, {}, {}};
+  end_.conditions = {arrive, {}, {}};
+  return true;
 }
 
 // The step in all unknowns, accelerations included.

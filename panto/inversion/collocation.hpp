@@ -30,6 +30,10 @@ class HorizonCollocation {
   HorizonCollocation(const HorizonCollocation&) = delete;
   HorizonCollocation& operator=(const HorizonCollocation&) = delete;
 
+  // Where λ or u are interpolated the chain of intervals has internal motion of its own beside that of the mechanism: conditions at both ends by the modes that one
+  // interval at rest multiplies by more than one (SRV-49). False: their numbers at both ends do not fit; conditions stay as they were.
+  bool end_along_discrete_modes();
+
   struct Report {
     int iterations = 0, dampings = 0;
     double step = 0;  // the last, relative to each quantity's largest value
@@ -81,6 +85,11 @@ class HorizonCollocation {
   void differentiate(const std::vector<Equation>& equations, Point& point) const;  // C, by_w
   void linearise(const std::vector<Equation>& equations, Point& point);
   void leave(const std::vector<Equation>& equations, Point& point) const;  // a and c anew
+  void relations(size_t at, double h, const Point& p, const Point& m, const Point& q,
+                 Eigen::Index row, Eigen::MatrixXd& a, Eigen::MatrixXd& b) const;
+  [[nodiscard]] bool discrete_modes(const HorizonEnd& e, double t, double h, size_t at,
+                                    Eigen::MatrixXd& free, Eigen::MatrixXd& growing,
+                                    Eigen::MatrixXd& reads);
   [[nodiscard]] bool assemble();
   // -F of all stages, with the derivatives of the last assembly.
   void right_hand_sides();

@@ -372,6 +372,9 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   for (;;) {
     auto problem =
         std::make_unique<HorizonCollocation>(system, slowed.targets(), mesh, first, last, guess);
+    if (options.method == StableMethod::kBoundaryValue && options.ends == EndKind::kEigenspaces &&
+        out.modes.idle.cols() > 0 && problem->interpolates())
+      (void)problem->end_along_discrete_modes();
     const Result<Status> solved = solve(*problem);
     if (!solved.ok()) return solved.diagnostics();
     const Status status = *solved;

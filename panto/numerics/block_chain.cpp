@@ -1,17 +1,72 @@
 #include "panto/numerics/block_chain.hpp"
 
-#include <Eigen/QR>
+#include <algorithm>
 #include <cmath>
 
 #include "panto/base/contract.hpp"
+#include "panto/numerics/small.hpp"
 
 namespace panto {
+namespace {
 
-// Qᵀ [a | b] = [R, U; 0, carried].
+using Block = Eigen::Ref<Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
+
+// Row k changed places with row exchanges[k].
+void exchange(const std::vector<Eigen::Index>& exchanges, Eigen::Index first, Eigen::Index count,
+              Eigen::Index offset, Block m) {
+  for (Eigen::Index j = 0; j < m.cols(); ++j)
+    for (Eigen::Index k = first; k < first + count; ++k)
+      std::swap(m(k - offset, j), m(exchanges[static_cast<size_t>(k)] - offset, j));
+}
+
+// L (unit lower, below the diagonal) and U of a block with at least as many rows as columns, which begins in row `offset` of its matrix; by halves of the columns.
+void factor(Block m, Eigen::Index offset, std::vector<Eigen::Index>& exchanges) {
+  const Eigen::Index rows = m.rows(), n = m.cols();
+  constexpr Eigen::Index kFew = 6;
+  if (n > kFew) {
+    const Eigen::Index half = n / 2;
+    factor(m.leftCols(half), offset, exchanges);
+    Block right = m.rightCols(n - half);
+    exchange(exchanges, offset, half, offset, right);
+    m.topLeftCorner(half, half)
+        .triangularView<Eigen::UnitLower>()
+        .solveInPlace(right.topRows(half));
+    right.bottomRows(rows - half).noalias() -=
+        m.bottomLeftCorner(rows - half, half) * right.topRows(half);
+    factor(right.bottomRows(rows - half), offset + half, exchanges);
+    exchange(exchanges, offset + half, n - half, offset, m.leftCols(half));
+    return;
+  }
+  for (Eigen::Index j = 0; j < n; ++j) {
+    Eigen::Index pivot = 0;
+    m.col(j).tail(rows - j).cwiseAbs().maxCoeff(&pivot);
+    pivot += j;
+    exchanges.push_back(offset + pivot);
+    if (pivot != j) m.row(j).swap(m.row(pivot));
+    if (m(j, j) == 0) continue;
+    m.col(j).tail(rows - j - 1) /= m(j, j);
+    for (Eigen::Index k = j + 1; k < n; ++k)
+      m.col(k).tail(rows - j - 1) -= m(j, k) * m.col(j).tail(rows - j - 1);
+  }
+}
+
+// Columns of `from` by number.
+Eigen::MatrixXd columns(const Eigen::MatrixXd& from, const std::vector<int>& numbers) {
+  return from(Eigen::all, numbers);
+}
+
+}  // namespace
+
+// Own rows make x_dependent = c - E x_free. The others, in (further, free) of x_i and free of x_(i+1), become P work = L U.
 struct BlockChain::Stage {
-  Eigen::HouseholderQR<Eigen::MatrixXd> qr;
-  Eigen::MatrixXd after;  // U
-  Eigen::Index carried = 0, rows = 0, size = 0;
+  Eigen::Index size = 0, known = 0, own = 0, further = 0, free = 0;
+  std::vector<int> dependent, independent;  // of the known unknowns
+  Eigen::MatrixXd inverse, E;
+  Eigen::MatrixXd by_dependent, by_next;  // other rows, by dependent unknowns of x_i and x_(i+1)
+  Eigen::MatrixXd b;                      // until the next stage is there
+  Eigen::MatrixXd work;
+  Eigen::Index carried = 0, next = 0;
+  std::vector<Eigen::Index> exchanges;
 };
 
 BlockChain::BlockChain() = default;
@@ -23,49 +78,141 @@ void BlockChain::clear() {
   regular_ = true;
 }
 
-void BlockChain::stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+void BlockChain::stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, Eigen::Index own) {
+  if (!regular_) return;
   auto s = std::make_unique<Stage>();
   s->size = a.cols();
+  s->known = stages_.empty() ? a.cols() : stages_.back()->b.cols();
+  s->own = own;
+  s->further = s->size - s->known;
+  s->free = s->known - own;
+  PANTO_EXPECT(s->free >= 0 && s->further >= 0 && own <= a.rows(), "rows of a block's own");
+  // Which unknowns the own rows give: Gauss' elimination with the largest entry left.
+  Eigen::MatrixXd left = a.topLeftCorner(own, s->known);
+  std::vector<char> taken(static_cast<size_t>(s->known), 0);
+  const double size = own > 0 ? left.cwiseAbs().maxCoeff() : 0;
+  constexpr double kZero = 1e-14;
+  for (Eigen::Index k = 0; k < own; ++k) {
+    Eigen::Index row = 0, column = 0;
+    const double best = left.bottomRows(own - k).cwiseAbs().maxCoeff(&row, &column);
+    if (!(best > kZero * size)) {
+      regular_ = false;
+      return;
+    }
+    left.row(k).swap(left.row(k + row));
+    taken[static_cast<size_t>(column)] = 1;
+    const Eigen::VectorXd factors = left.col(column).tail(own - k - 1) / left(k, column);
+    left.bottomRows(own - k - 1).noalias() -= factors * left.row(k);
+    left.col(column).tail(own - k - 1).setZero();
+  }
+  for (int k = 0; k < static_cast<int>(s->known); ++k)
+    (taken[static_cast<size_t>(k)] != 0 ? s->dependent : s->independent).push_back(k);
+  const Eigen::MatrixXd rows = a.topLeftCorner(own, s->known);
+  s->inverse = Eigen::MatrixXd::Identity(own, own);
+  Eigen::MatrixXd by_dependent = columns(rows, s->dependent);
+  regular_ = eliminate(by_dependent, s->inverse);
+  if (!regular_) return;
+  s->E.noalias() = s->inverse * columns(rows, s->independent);
+  if (!stages_.empty()) finish(*s);
+  if (!regular_) return;
+
+  const Eigen::Index others = a.rows() - own;
   s->carried = carried_.rows();
-  s->rows = s->carried + a.rows();
-  PANTO_EXPECT(b.cols() > 0 || s->rows == s->size, "as many equations as unknowns");
-  if (s->rows < s->size) {
+  PANTO_EXPECT(b.cols() > 0 || others + s->carried == s->further + s->free,
+               "as many equations as unknowns");
+  if (others + s->carried < s->further + s->free || others < s->further) {
     regular_ = false;
     return;
   }
-  Eigen::MatrixXd own = Eigen::MatrixXd::Zero(s->rows, s->size),
-                  next = Eigen::MatrixXd::Zero(s->rows, b.cols());
-  if (s->carried > 0) own.topLeftCorner(s->carried, carried_.cols()) = carried_;
-  own.bottomRows(a.rows()) = a;
-  next.bottomRows(b.rows()) = b;
-  // Columns of like size would be needed to judge singularity by them: each diagonal entry is compared with its own column.
-  const Eigen::VectorXd sizes = own.colwise().norm();
-  s->qr.compute(own);
-  constexpr double kZero = 1e-14;
-  for (Eigen::Index k = 0; k < s->size; ++k)
-    if (!(std::abs(s->qr.matrixQR()(k, k)) > kZero * sizes[k])) regular_ = false;
-  if (b.cols() > 0) next.applyOnTheLeft(s->qr.householderQ().adjoint());
-  s->after = next.topRows(s->size);
-  carried_ = next.bottomRows(s->rows - s->size);
+  const Eigen::MatrixXd on_known = a.bottomLeftCorner(others, s->known);
+  s->by_dependent = columns(on_known, s->dependent);
+  s->work.resize(others + s->carried, s->further + s->free);
+  s->work.topLeftCorner(others, s->further) = a.bottomRightCorner(others, s->further);
+  s->work.topRightCorner(others, s->free) = columns(on_known, s->independent);
+  s->work.topRightCorner(others, s->free).noalias() -= s->by_dependent * s->E;
+  s->work.bottomLeftCorner(s->carried, s->further).setZero();
+  s->work.bottomRightCorner(s->carried, s->free) = carried_;
+  s->b = b.bottomRows(others);
   stages_.push_back(std::move(s));
+  if (b.cols() == 0) {
+    Stage none;
+    finish(none);
+  }
+}
+
+// The last stage, now that it is known which unknowns of the next block are free.
+void BlockChain::finish(const Stage& next) {
+  Stage& s = *stages_.back();
+  const Eigen::Index others = s.b.rows(), rows = s.work.rows(), left = s.further + s.free;
+  s.next = next.free;
+  Eigen::MatrixXd work(rows, left + s.next);
+  work.leftCols(left) = s.work;
+  s.by_next = columns(s.b, next.dependent);
+  work.topRightCorner(others, s.next) = columns(s.b, next.independent);
+  if (next.own > 0) work.topRightCorner(others, s.next).noalias() -= s.by_next * next.E;
+  work.bottomRightCorner(s.carried, s.next).setZero();
+  s.work = std::move(work);
+  s.b.resize(0, s.b.cols());
+  // Each pivot is compared with its own column.
+  const Eigen::VectorXd sizes = s.work.leftCols(left).colwise().norm();
+  // Further unknowns are in the other rows alone.
+  const auto reduce = [&](Eigen::Index first, Eigen::Index count, Eigen::Index end) {
+    factor(s.work.block(first, first, end - first, count), first, s.exchanges);
+    const Eigen::Index after = s.work.cols() - first - count;
+    Block beside = s.work.block(first, first + count, end - first, after);
+    exchange(s.exchanges, first, count, first, beside);
+    exchange(s.exchanges, first, count, first, s.work.block(first, 0, end - first, first));
+    s.work.block(first, first, count, count)
+        .triangularView<Eigen::UnitLower>()
+        .solveInPlace(beside.topRows(count));
+    beside.bottomRows(end - first - count).noalias() -=
+        s.work.block(first + count, first, end - first - count, count) * beside.topRows(count);
+  };
+  reduce(0, s.further, others);
+  reduce(s.further, s.free, rows);
+  constexpr double kZero = 1e-14;
+  for (Eigen::Index k = 0; k < left; ++k)
+    if (!(std::abs(s.work(k, k)) > kZero * sizes[k])) regular_ = false;
+  carried_ = s.work.bottomRightCorner(rows - left, s.next);
 }
 
 std::vector<Eigen::VectorXd> BlockChain::solve(const std::vector<Eigen::VectorXd>& right) const {
   PANTO_EXPECT(right.size() == stages_.size(), "a right-hand side per stage");
-  std::vector<Eigen::VectorXd> x(stages_.size());
+  const size_t n = stages_.size();
+  std::vector<Eigen::VectorXd> x(n), given(n);
+  for (size_t i = 0; i < n; ++i) given[i] = stages_[i]->inverse * right[i].head(stages_[i]->own);
   Eigen::VectorXd carried;
-  for (size_t i = 0; i < stages_.size(); ++i) {
+  for (size_t i = 0; i < n; ++i) {
     const Stage& s = *stages_[i];
-    Eigen::VectorXd all(s.rows);
-    all << carried, right[i];
-    all.applyOnTheLeft(s.qr.householderQ().adjoint());
-    x[i] = all.head(s.size);
-    carried = all.tail(s.rows - s.size);
+    const Eigen::Index others = right[i].size() - s.own, left = s.further + s.free;
+    Eigen::VectorXd all(others + s.carried);
+    all.head(others) = right[i].tail(others);
+    all.head(others).noalias() -= s.by_dependent * given[i];
+    if (i + 1 < n) all.head(others).noalias() -= s.by_next * given[i + 1];
+    all.tail(s.carried) = carried;
+    exchange(s.exchanges, 0, left, 0, all);
+    s.work.topLeftCorner(left, left)
+        .triangularView<Eigen::UnitLower>()
+        .solveInPlace(all.head(left));
+    carried = all.tail(all.size() - left);
+    carried.noalias() -= s.work.bottomLeftCorner(carried.size(), left) * all.head(left);
+    x[i] = all.head(left);
   }
-  for (size_t i = stages_.size(); i-- > 0;) {
+  Eigen::VectorXd after;  // free unknowns of the block behind
+  for (size_t i = n; i-- > 0;) {
     const Stage& s = *stages_[i];
-    if (i + 1 < stages_.size()) x[i] -= s.after * x[i + 1].head(s.after.cols());
-    s.qr.matrixQR().topRows(s.size).triangularView<Eigen::Upper>().solveInPlace(x[i]);
+    const Eigen::Index left = s.further + s.free;
+    Eigen::VectorXd all = std::move(x[i]);
+    if (i + 1 < n) all.noalias() -= s.work.topRightCorner(left, s.next) * after;
+    s.work.topLeftCorner(left, left).triangularView<Eigen::Upper>().solveInPlace(all);
+    after = all.tail(s.free);
+    x[i].resize(s.size);
+    x[i].tail(s.further) = all.head(s.further);
+    const Eigen::VectorXd follow = given[i] - s.E * after;
+    for (size_t k = 0; k < s.dependent.size(); ++k)
+      x[i][s.dependent[k]] = follow[static_cast<Eigen::Index>(k)];
+    for (size_t k = 0; k < s.independent.size(); ++k)
+      x[i][s.independent[k]] = after[static_cast<Eigen::Index>(k)];
   }
   return x;
 }

@@ -1,5 +1,5 @@
 // Linear equations in unknowns that form a chain: rows of stage i contain the unknowns of blocks i and i + 1 alone, as in boundary value problems.
-// Orthogonal elimination, block by block: stable for growing and decaying solutions alike, cost linear in the number of blocks.
+// Elimination with row exchanges, block by block: growing and decaying solutions are kept apart by the conditions at both ends; cost linear in the number of blocks.
 #pragma once
 
 #include <Eigen/Core>
@@ -17,8 +17,10 @@ class BlockChain {
 
   // Forgets all stages.
   void clear();
-  // The next stage: rows a x_i + b x_(i+1); the last one has b without columns. Rows that x_i does not use up are handed on.
-  void stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
+  // The next stage: rows a x_i + b x_(i+1); the last one has b without columns. x_i may have more unknowns than the stage before knows of: further ones come last.
+  // The first `own` rows contain x_i alone, and none of those further unknowns: they are used to eliminate as many of x_i from all other rows at once, which leaves
+  // smaller blocks. Rows that x_i does not use up are handed on.
+  void stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, Eigen::Index own = 0);
   // After the last stage: as many equations as unknowns, and none of them depends on the others.
   [[nodiscard]] bool regular() const { return regular_; }
   // right: right-hand sides by stage; unknowns by block.
@@ -26,8 +28,9 @@ class BlockChain {
 
  private:
   struct Stage;
+  void finish(const Stage& next);
   std::vector<std::unique_ptr<Stage>> stages_;
-  Eigen::MatrixXd carried_;  // rows on x_(i+1)
+  Eigen::MatrixXd carried_;  // rows on what is free of x_(i+1)
   bool regular_ = true;
 };
 

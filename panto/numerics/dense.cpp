@@ -2,6 +2,7 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 #include <Eigen/QR>
 #include <algorithm>
 
@@ -56,6 +57,17 @@ Eigen::VectorXd damped_least_squares(const Eigen::MatrixXd& a, const Eigen::Vect
   Eigen::MatrixXd s = a.transpose() * a;
   s.diagonal().array() += damping;
   return s.llt().solve(a.transpose() * b);
+}
+
+bool invert(const Eigen::MatrixXd& a, Eigen::MatrixXd& inverse) {
+  if (a.rows() == 0) {
+    inverse.resize(0, 0);
+    return true;
+  }
+  const Eigen::PartialPivLU<Eigen::MatrixXd> lu(a);
+  if (!(lu.matrixLU().diagonal().cwiseAbs().minCoeff() > 0)) return false;
+  inverse = lu.inverse();
+  return inverse.allFinite();
 }
 
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& a) {

@@ -33,6 +33,9 @@ class MinimumNorm {
 Eigen::VectorXd damped_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
                                      double damping);
 
+// a⁻¹ by elimination with row exchanges, for matrices of more than a handful of rows (else numerics/small). False: a is singular or not finite.
+[[nodiscard]] bool invert(const Eigen::MatrixXd& a, Eigen::MatrixXd& inverse);
+
 struct SymmetricEigen {
   Eigen::VectorXd values;   // ascending
   Eigen::MatrixXd vectors;  // orthonormal columns

@@ -102,6 +102,23 @@ TEST(StableReference, TheFourCasesOfTheFlexibleLink) {
   EXPECT_LT(apart(*free_torque, *free_speed), 1e-6);
 }
 
+// With meshes that are refined, also where straight forces give the chain of intervals growing motion of its own (SRV-49).
+TEST(StableReference, TheFourCasesToAMillionth) {
+  StableOptions options;
+  options.tolerance = 1e-6;
+  options.before = options.after = 1;
+  const auto of = [&](const ArmCase& c) {
+    auto found = inverted(arm(4, c), options);
+    if (!found.ok()) throw std::runtime_error(found.diagnostics().text());
+    EXPECT_LE(found->error, options.tolerance);
+    return *found;
+  };
+  const StableInversion torque = of({true, true}), speed = of({true, false}),
+                        free_torque = of({false, true}), free_speed = of({false, false});
+  EXPECT_LT(apart(torque, speed), 1e-6);
+  EXPECT_LT(apart(free_torque, free_speed), 1e-6);
+}
+
 // A16 and A20: the inputs of a rigid link leave 8.39°, those of four elements 0.14 to 0.15° on an arm of ten.
 TEST(StableReference, TheArmComesToRest) {
   const Path path = swing();

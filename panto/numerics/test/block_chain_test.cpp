@@ -42,6 +42,48 @@ TEST(BlockChain, SolvesAsTheFullMatrix) {
               1e-12 * expected.norm());
 }
 
+// Rows of a block's own make its others smaller; a further unknown of each block is known to its stage alone.
+TEST(BlockChain, SolvesWithRowsOfBlocksTheirOwn) {
+  constexpr int kBlocks = 6, kKnown = 4, kFurther = 1, kSize = kKnown + kFurther;
+  std::srand(5);
+  constexpr int kUnknowns = kBlocks * kSize - kFurther;
+  Eigen::MatrixXd full = Eigen::MatrixXd::Zero(kUnknowns, kUnknowns);
+  BlockChain chain;
+  std::vector<Eigen::VectorXd> right;
+  Eigen::Index row = 0;
+  for (int i = 0; i < kBlocks; ++i) {
+    const bool last = i + 1 == kBlocks;
+    // A condition at the beginning, two at the end, one row of its own at every block.
+    const Eigen::Index own = i == 0 ? 2
+                             : last ? 3
+                                    : 1,
+                       rows = own + (last ? 0 : 4), size = last ? kKnown : kSize;
+    Eigen::MatrixXd a = Eigen::MatrixXd::Random(rows, size),
+                    b = Eigen::MatrixXd::Random(rows, last ? 0 : kKnown);
+    b.topRows(own).setZero();
+    if (!last) a.topRightCorner(own, kFurther).setZero();
+    full.block(row, i * kSize, rows, size) = a;
+    if (!last) full.block(row, (i + 1) * kSize, rows, kKnown) = b;
+    chain.stage(a, b, own);
+    right.emplace_back(Eigen::VectorXd::Random(rows));
+    row += rows;
+  }
+  ASSERT_EQ(row, kUnknowns);
+  ASSERT_TRUE(chain.regular());
+  Eigen::VectorXd all(kUnknowns);
+  row = 0;
+  for (const auto& r : right) {
+    all.segment(row, r.size()) = r;
+    row += r.size();
+  }
+  const Eigen::VectorXd expected = full.partialPivLu().solve(all);
+  const auto x = chain.solve(right);
+  for (int i = 0; i < kBlocks; ++i) {
+    const Eigen::VectorXd& own = x[static_cast<size_t>(i)];
+    EXPECT_LT((own - expected.segment(i * kSize, own.size())).norm(), 1e-11 * expected.norm());
+  }
+}
+
 // x'' = k² x over a length where e^(k t) reaches 1e43: a forward elimination of the growing part would leave nothing.
 TEST(BlockChain, KeepsGrowingAndDecayingSolutionsApart) {
   constexpr int kBlocks = 201;
