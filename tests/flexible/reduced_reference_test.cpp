@@ -113,7 +113,7 @@ TEST(ReducedManipulator, FailsWithModesThatDoNotTurnWithTheLinks) {
 // Where EF lies in the line of CE their pin can move across both: a soft motion that modes of elsewhere can only make by stretching EF.
 TEST(ReducedManipulator, TellsWhereAPinIsHeldTooStiffly) {
   ReducedCase c("manipulator");
-  Eigen::VectorXd q = pose(c, 0, 0), v = Eigen::VectorXd::Zero(c.model->nv);
+  Eigen::VectorXd q = test::manipulator_pose(c, 0, 0), v = Eigen::VectorXd::Zero(c.model->nv);
   q(4) = 0;
   EXPECT_GT(compare(c, q, c.velocity_map(q)).error[0], 0.03);
   EXPECT_LT(c.ws->reduction_drift(view(q)), 0.002);  // masses see nothing of it
@@ -127,7 +127,7 @@ TEST(ReducedManipulator, TellsWhereAPinIsHeldTooStiffly) {
 TEST(ReducedManipulator, HasSixModesAndNoFastOneWhereverTheLastLinkPoints) {
   ReducedCase c("manipulator");
   for (double q5 = -3; q5 <= 3; q5 += 0.2) {
-    Eigen::VectorXd q = pose(c, 0, 0), v = Eigen::VectorXd::Zero(c.model->nv);
+    Eigen::VectorXd q = test::manipulator_pose(c, 0, 0), v = Eigen::VectorXd::Zero(c.model->nv);
     q(4) = q5;
     double jump = 0;
     ASSERT_TRUE(c.ws->renew_reduction(view(q), view(v), jump));
