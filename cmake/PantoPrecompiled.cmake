@@ -1,4 +1,4 @@
-# Headers of others that nearly every source reads, parsed once for all libraries and once for all tests.
+# Headers of others that nearly every source reads, parsed once for all tests, and for all libraries that are not optimised.
 # They save a second per source; a source includes what it needs all the same (clang-tidy reads it without them).
 file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/precompiled/none.cpp" CONTENT "int none() { return 0; }\n" @ONLY)
 # Eigen's alignment is part of the binary interface and would otherwise follow each user's -march.

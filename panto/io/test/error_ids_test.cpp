@@ -88,6 +88,7 @@ TEST(ErrorIds, HaveAGoldenFileOrAReason) {
       {702, "an option of poses: poses_negative_test"},
       {704, "a range of poses: poses_negative_test"},
       {705, "a range of poses: test_identification.py"},
+      {719, "a fit that belies its deviations: identify_negative_test"},
   };
   for (const int id : used_ids()) {
     if (id >= 500 && id < 600) continue;  // assembly, tested in mechanics
