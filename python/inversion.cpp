@@ -25,7 +25,7 @@ InvertChanges changes_of(
     std::optional<double> step, std::optional<std::string> method, std::optional<std::string> form,
     std::optional<int> smooth, std::optional<double> until, std::optional<bool> verify,
     std::optional<bool> force, const std::optional<Limits>& limits, std::optional<std::string> ends,
-    std::optional<double> before, std::optional<double> after,
+    std::optional<std::string> guess, std::optional<double> before, std::optional<double> after,
     std::optional<std::vector<std::string>> clamp_begin,
     std::optional<std::vector<std::string>> clamp_end, std::optional<double> tolerance,
     std::optional<std::vector<std::string>> redefine, std::optional<std::string> along,
@@ -51,6 +51,7 @@ InvertChanges changes_of(
     return value;
   };
   c.ends = std::move(ends);
+  c.guess = std::move(guess);
   c.before = not_negative("before", before);
   c.after = not_negative("after", after);
   c.clamp_begin = std::move(clamp_begin);
@@ -339,8 +340,9 @@ void bind_inversion(py::module_& module) {
   py::class_<InvertChanges>(module, "InvertChanges")
       .def(py::init(&changes_of), arg("output"), arg("by"), arg("to"), arg("duration"), arg("step"),
            arg("method"), arg("form"), arg("smooth"), arg("until"), arg("verify"), arg("force"),
-           arg("limits"), arg("ends"), arg("before"), arg("after"), arg("clamp_begin"),
-           arg("clamp_end"), arg("tolerance"), arg("redefine"), arg("along"), arg("weight"));
+           arg("limits"), arg("ends"), arg("guess"), arg("before"), arg("after"),
+           arg("clamp_begin"), arg("clamp_end"), arg("tolerance"), arg("redefine"), arg("along"),
+           arg("weight"));
   py::class_<Inverted, std::shared_ptr<Inverted>>(module, "Inverted")
       .def(
           "write",

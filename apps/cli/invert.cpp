@@ -26,7 +26,7 @@ struct Arguments : ModelArguments {
   bool analyse = false, force = false, unverified = false;
   std::string output, by, redefine, along, weight, to, duration, until, step, method, form, csv,
       view;
-  std::string ends, before, after, clamp_begin, clamp_end, tolerance;
+  std::string ends, guess, before, after, clamp_begin, clamp_end, tolerance;
   std::vector<std::string> limits;
   int smooth = -1;
 };
@@ -72,6 +72,7 @@ bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
   if (!a.method.empty()) changes.method = a.method;
   if (!a.form.empty()) changes.form = a.form;
   if (!a.ends.empty()) changes.ends = a.ends;
+  if (!a.guess.empty()) changes.guess = a.guess;
   const auto span = [&](const std::string& text, std::optional<double>& into) {
     return time(text, into) && (!into || *into >= 0);
   };
@@ -444,6 +445,10 @@ void add_invert(CLI::App& app, int& exit_code) {
                    "Coordinates, speeds with ', held at rest at the beginning (chosen)")
       ->type_name("name,...");
   verb->add_option("--clamp-end", a->clamp_end, "The same at the end")->type_name("name,...");
+  verb->add_option("--guess", a->guess,
+                   "Where its solution begins: rest along the path (default), or the bounded "
+                   "motion linearised there")
+      ->type_name("rest|linear");
   verb->add_option("--tolerance", a->tolerance, "Error of the boundary value problem (1e-6)")
       ->type_name("number");
   verb->add_option("--form", a->form,

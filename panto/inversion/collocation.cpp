@@ -539,6 +539,27 @@ double HorizonCollocation::norm(const Eigen::VectorXd& step) const {
   return worst;
 }
 
+bool HorizonCollocation::move_linearly() {
+  const Eigen::VectorXd before = x_;
+  for (int i = 0; i < static_cast<int>(mesh_.size()); ++i) {
+    x_.segment(node(i) + nv_, 2 * nv_).setZero();
+    if (between(i) < x_.size()) x_.segment(between(i), nv_).setZero();
+  }
+  Eigen::VectorXd step;
+  bool moves = points(true);
+  if (moves) {
+    scale_unknowns();
+    moves = assemble();
+  }
+  if (moves) {
+    right_hand_sides();
+    solve_linear(step);
+    moves = step.allFinite();
+  }
+  x_ = moves ? Eigen::VectorXd(x_ + step) : before;
+  return moves;
+}
+
 Status HorizonCollocation::solve(int iterations, double tolerance, Report& report) {
   report = {};
   Eigen::VectorXd step, next, before;

@@ -34,6 +34,8 @@ class HorizonCollocation {
   // interval at rest multiplies by more than one (SRV-49). False: their numbers at both ends do not fit; conditions stay as they were.
   bool end_along_discrete_modes();
 
+  // From where positions and forces are: the motion of the equations linearised there at rest, by one step of Newton's method. False: singular, nothing is changed.
+  bool move_linearly();
   struct Report {
     int iterations = 0, dampings = 0;
     double step = 0;  // the last, relative to each quantity's largest value

@@ -336,13 +336,15 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   const double finest = duration / 400;
   std::vector<double> mesh = uniform(parts(), spacing);
   Eigen::MatrixXd guess;
-  const auto rigid = [&]() -> Diagnostics {
+  bool at_rest = false;  // the guess
+  const auto begin_at_rest = [&]() -> Diagnostics {
     Result<Eigen::MatrixXd> states = quasi_static(system, slowed, mesh, *begin);
     if (!states.ok()) return states.diagnostics();
     guess = *states;
+    at_rest = true;
     return {};
   };
-  if (Diagnostics d = rigid(); !d.ok()) return d;
+  if (Diagnostics d = begin_at_rest(); !d.ok()) return d;
   constexpr double kSlowest = 1024;
   // When intervals are halved errors fall at least by four, at most by sixteen: the change is three to fifteen times what is left, as two changes tell. Where it is far
   // below the tolerance intervals are fine enough; extrapolated forces need all of them halved.
@@ -375,6 +377,9 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     if (options.method == StableMethod::kBoundaryValue && options.ends == EndKind::kEigenspaces &&
         out.modes.idle.cols() > 0 && problem->interpolates())
       (void)problem->end_along_discrete_modes();
+    if (std::exchange(at_rest, false) && options.method == StableMethod::kBoundaryValue &&
+        options.guess == StableGuess::kLinear && problem->move_linearly())
+      ++out.iterations;
     const Result<Status> solved = solve(*problem);
     if (!solved.ok()) return solved.diagnostics();
     const Status status = *solved;
@@ -414,7 +419,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
       better.resize(0, 0);
       change_of_all = change_of_motion = 0;
       mesh = uniform(parts(), spacing);
-      if (Diagnostics d = rigid(); !d.ok()) return d;
+      if (Diagnostics d = begin_at_rest(); !d.ok()) return d;
       continue;
     }
     if (slowed.stretch > 1) {

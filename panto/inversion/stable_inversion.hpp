@@ -18,9 +18,16 @@ enum class StableMethod : std::uint8_t {
   kIndirect,  // the same by the adjoint equations (SRV-53)
 };
 
+// Where Newton's method begins.
+enum class StableGuess : std::uint8_t {
+  kRest,    // at rest where the path is, instant by instant: links as rigid as they are at rest
+  kLinear,  // the bounded motion of the equations linearised along that rest (SRV-65)
+};
+
 struct StableOptions {
   StableMethod method = StableMethod::kBoundaryValue;
   EndKind ends = EndKind::kEigenspaces;
+  StableGuess guess = StableGuess::kRest;  // kBoundaryValue
   double
       before = -1,
       after =

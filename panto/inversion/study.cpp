@@ -37,6 +37,12 @@ std::optional<EndKind> end_kind_of(const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<StableGuess> stable_guess_of(const std::string& name) {
+  if (name == "rest") return StableGuess::kRest;
+  if (name == "linear") return StableGuess::kLinear;
+  return std::nullopt;
+}
+
 std::optional<Formulation> formulation_of(const std::string& name) {
   if (name == "original") return Formulation::kOriginal;
   if (name == "projection") return Formulation::kProjection;
@@ -129,8 +135,8 @@ PathSpec read_path(const Node& node, Diagnostics& d) {
 
 void read_stable(const StudyReader& r, Diagnostics& d, StableOptions& o) {
   if (o.method == StableMethod::kBoundaryValue)
-    r.keys({"name", "step", "ends", "before", "after", "clamp_begin", "clamp_end", "tolerance",
-            "iterations"});
+    r.keys({"name", "step", "ends", "before", "after", "clamp_begin", "clamp_end", "guess",
+            "tolerance", "iterations"});
   else
     r.keys({"name", "step", "solver", "before", "after", "tolerance", "iterations"});
   if (const std::string* solver = r.text("solver")) {
@@ -147,6 +153,14 @@ void read_stable(const StudyReader& r, Diagnostics& d, StableOptions& o) {
     else
       r.error(114, r.find("ends")->loc,
               fmt::format("ends: \"{}\" is not one of eigenspaces, clamped", *ends));
+  }
+  if (const std::string* guess = r.text("guess")) {
+    const auto kind = stable_guess_of(*guess);
+    if (kind)
+      o.guess = *kind;
+    else
+      r.error(114, r.find("guess")->loc,
+              fmt::format("guess: \"{}\" is not one of rest, linear", *guess));
   }
   const auto span = [&](const char* key, double& value) {
     if (!r.number(key, &dim::kTime, value) || value >= 0) return;

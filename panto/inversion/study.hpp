@@ -39,6 +39,8 @@ bool inverse_method(const std::string& name, InverseOptions& options);
 bool invert_method(const std::string& name, InvertOptions& options);
 // "eigenspaces", "clamped".
 std::optional<EndKind> end_kind_of(const std::string& name);
+// "rest", "linear".
+std::optional<StableGuess> stable_guess_of(const std::string& name);
 std::optional<Formulation> formulation_of(const std::string& name);
 std::optional<JacobianKind> jacobian_of(const std::string& name);
 

@@ -120,6 +120,11 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
     if (!ends) return UnknownWord{"ends", *changes.ends, "eigenspaces or clamped"};
     stable.ends = *ends;
   }
+  if (changes.guess) {
+    const std::optional<StableGuess> guess = stable_guess_of(*changes.guess);
+    if (!guess) return UnknownWord{"guess", *changes.guess, "rest or linear"};
+    stable.guess = *guess;
+  }
   stable.before = changes.before.value_or(stable.before);
   stable.after = changes.after.value_or(stable.after);
   stable.tolerance = changes.tolerance.value_or(stable.tolerance);

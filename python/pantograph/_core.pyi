@@ -343,6 +343,7 @@ class InvertChanges:
         force: bool | None,
         limits: list[tuple[str, float, float]] | None,
         ends: str | None,
+        guess: str | None,
         before: float | None,
         after: float | None,
         clamp_begin: list[str] | None,

@@ -272,6 +272,7 @@ def invert(
     force: bool | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
     ends: str | None = None,
+    guess: str | None = None,
     before: float | None = None,
     after: float | None = None,
     clamp_begin: Sequence[str] | str | None = None,
@@ -300,6 +301,8 @@ def invert(
     force:    integrate a non-minimum phase system all the same (False)
     limits:   {actuator: (lower, upper)} [SI]; where one is exceeded is warned about
     ends:     of method "stable": "eigenspaces" (default), or "clamped" positions and speeds
+    guess:    where its solution begins: "rest" along the path (default), or "linear", the bounded
+              motion linearised there
     before, after: its horizon around the path [s]; default: until internal motion has decayed
     clamp_begin, clamp_end: coordinates to clamp, speeds with "'"; default: chosen
     tolerance: of its solution, relative to the largest values (1e-6)
@@ -332,6 +335,7 @@ def invert(
         force,
         limits,
         ends,
+        guess,
         before,
         after,
         clamp_begin,
@@ -418,6 +422,7 @@ def _changes(
     force: bool | None = None,
     limits: Mapping[str, tuple[float, float]] | None = None,
     ends: str | None = None,
+    guess: str | None = None,
     before: float | None = None,
     after: float | None = None,
     clamp_begin: Sequence[str] | str | None = None,
@@ -441,6 +446,7 @@ def _changes(
         force,
         None if limits is None else [(name, *values) for name, values in limits.items()],
         ends,
+        guess,
         before,
         after,
         _names(clamp_begin),

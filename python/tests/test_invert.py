@@ -290,6 +290,7 @@ def test_stable_inversion_acts_before_the_path_and_the_plant_follows():
         method="stable",
         step=0.005,
         ends="clamped",
+        guess="linear",
         before=stable.before,
         after=stable.after,
         verify=False,
@@ -312,6 +313,8 @@ def test_stable_inversion_refuses_what_cannot_be():
         pg.invert("manipulator_2d", **arm, tolerance=1e-15)
     with pytest.raises(ValueError, match="ends"):
         pg.invert("manipulator_2d", **arm, ends="sideways")
+    with pytest.raises(ValueError, match="guess"):
+        pg.invert("manipulator_2d", **arm, guess="lucky")
     with pytest.raises(ValueError, match="before"):
         pg.invert("manipulator_2d", **arm, before=-1)
 

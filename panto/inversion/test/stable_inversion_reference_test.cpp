@@ -1,6 +1,7 @@
 // Stable inversion of the planar manipulator with a passive joint (Drücker, 2022, Section 6.3; criteria A13 and A14 of its recomputation).
 #include <gtest/gtest.h>
 
+#include "panto/inversion/linear_servo.hpp"
 #include "panto/inversion/stable_inversion.hpp"
 #include "panto/inversion/test/cases.hpp"
 
@@ -75,6 +76,42 @@ TEST(StableInversionReference, MinimalAndRedundantCoordinatesGiveTheSameMotionWi
   EXPECT_NEAR(std::log2(errors[0] / errors[1]), 4, 0.3);
   EXPECT_NEAR(std::log2(errors[1] / errors[2]), 4, 0.3);
   EXPECT_LE(errors[0], 4e-6);
+}
+
+// The linear guess solves what is linear at once; elsewhere both guesses lead to the same motion.
+TEST(StableInversionReference, TheLinearGuessSolvesALinearSystem) {
+  LinearServo beam = *LinearServo::create(inversion_test::ancf_arm(2, true, false));
+  const Path path = swing();
+  const auto begin = rest_at(beam, path, 0), end = rest_at(beam, path, 1);
+  ASSERT_TRUE(begin.ok() && end.ok());
+  const auto at_rest = [&](const Rest& rest, const EndConditions& conditions, double frequency) {
+    Eigen::VectorXd mu(rest.lambda.size() + rest.u.size());
+    mu << rest.lambda, rest.u;
+    return HorizonEnd{rest.y, mu, conditions, frequency};
+  };
+  const InternalModes modes = internal_modes(beam, 0, *begin);
+  ASSERT_FALSE(modes.growing.empty());
+  std::vector<double> mesh;
+  for (int k = -20; k <= 120; ++k) mesh.push_back(0.01 * k);
+  const HorizonEnd first = at_rest(*begin, leave_along_growing(modes), modes.frequency);
+  Eigen::MatrixXd still = Eigen::MatrixXd::Zero(3 * beam.nv() + beam.n_lambda() + beam.nu(),
+                                                static_cast<Eigen::Index>(mesh.size()));
+  still.topRows(beam.nv()).colwise() = begin->y;
+  HorizonCollocation problem(
+      beam, [&](double t, std::span<double> z) { path.at(t, 3, z); }, mesh, first,
+      at_rest(*end, arrive_along_decaying(modes), modes.frequency), still);
+  ASSERT_TRUE(problem.move_linearly());
+  HorizonCollocation::Report report;
+  EXPECT_EQ(problem.solve(1, 1e-8, report), Status::kOk);
+  EXPECT_LT(report.step, 1e-8);
+
+  FunctionServo<Arm> arm;
+  StableOptions options;
+  const auto by_rest = invert_stably(arm, path, options);
+  options.guess = StableGuess::kLinear;
+  const auto by_line = invert_stably(arm, path, options);
+  ASSERT_TRUE(by_rest.ok() && by_line.ok());
+  EXPECT_LT(largest_difference(*by_rest, *by_line), 1e-8);
 }
 
 // A14: what single clamped positions cost decays with the horizon as the internal modes do, by 16.9 and 1.53 per 0.05 s.
