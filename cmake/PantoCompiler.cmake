@@ -20,6 +20,9 @@ endif()
 if(PANTO_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_compile_options(-fno-sanitize=pointer-overflow)  # Eigen's blocks of empty matrices
+  endif()
   add_link_options(-fsanitize=address,undefined)
 endif()
 

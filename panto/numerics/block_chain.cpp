@@ -131,7 +131,7 @@ void BlockChain::stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, Eigen
   s->work.topRightCorner(others, s->free) = columns(on_known, s->independent);
   s->work.topRightCorner(others, s->free).noalias() -= s->by_dependent * s->E;
   s->work.bottomLeftCorner(s->carried, s->further).setZero();
-  s->work.bottomRightCorner(s->carried, s->free) = carried_;
+  if (s->carried > 0) s->work.bottomRightCorner(s->carried, s->free) = carried_;
   s->b = b.bottomRows(others);
   stages_.push_back(std::move(s));
   if (b.cols() == 0) {
