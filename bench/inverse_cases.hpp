@@ -6,6 +6,7 @@
 
 #include "panto/inversion/inverse_model.hpp"
 #include "panto/inversion/model_servo.hpp"
+#include "panto/inversion/stable_inversion.hpp"
 #include "panto/inversion/study.hpp"
 #include "panto/io/load.hpp"
 #include "tests/inversion/flexible_arms.hpp"
@@ -76,6 +77,25 @@ inline Result<InverseCase> redefined_arm(Formulation formulation) {
       InverseModel::create(*out.servo, inversion_test::one_link_swing(), options);
   if (!inverse) return inverse.diagnostics();
   out.inverse = std::move(*inverse);
+  return out;
+}
+
+// Stable inversion of the flexible arm (Section 6.4): the first section normal to the beam or free, driven by torque or speed, a second of horizon before and after the path.
+struct StableCase {
+  std::unique_ptr<Model> model;
+  std::unique_ptr<ModelServo> servo;
+  StableOptions options;
+};
+inline Result<StableCase> stable_arm(int elements, bool perpendicular, bool torque) {
+  StableCase out;
+  Result<Model> model = inversion_test::flexible_arm(elements, perpendicular, torque);
+  if (!model) return model.diagnostics();
+  out.model = std::make_unique<Model>(std::move(*model));
+  Result<std::unique_ptr<ModelServo>> servo =
+      ModelServo::create(*out.model, nominal(*out.model), {{"tip_direction"}, {}, {"drive"}, {}});
+  if (!servo) return servo.diagnostics();
+  out.servo = std::move(*servo);
+  out.options.before = out.options.after = 1;
   return out;
 }
 

@@ -45,6 +45,7 @@ Rows fig2_3();
 Rows fig3_14();
 Rows fig5_11();
 Rows fig6();
+Rows fig6_ukf();
 Rows kinematic_observer();
 Rows slider_crank();
 Rows table3_4();
@@ -132,6 +133,8 @@ std::span<const Case> cases() {
            "Reduced manipulator: frequencies and shapes over half a radian", palomba::fig5_11},
       Case{"palomba", "fig6", "Observer of the flexible manipulator on its reduced model",
            palomba::fig6},
+      Case{"palomba", "fig6-ukf", "A minute of that observer by the SS-UKF (takes some minutes)",
+           palomba::fig6_ukf, true},
       Case{"palomba", "kinematic_observer", "Slider-crank kinematics (2.23) of test KKF-I",
            palomba::kinematic_observer},
       Case{"palomba", "slider_crank",

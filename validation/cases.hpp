@@ -25,6 +25,7 @@ struct Row {
 struct Case {
   const char *key, *item, *title;
   Result<std::vector<Row>> (*run)();
+  bool slow = false;  // more than some minutes: `make validate` runs it, the tests do not
 };
 
 // All cases, by key and item. A new one: a function in papers/<key>/, declared and listed in cases.cpp.

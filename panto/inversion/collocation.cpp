@@ -70,6 +70,7 @@ HorizonCollocation::HorizonCollocation(ServoSystem& system, Targets targets,
   }
   target_.assign(static_cast<size_t>(3 * outputs), 0.0);
   values_.resize(nv_, nl_, nu_);
+  mass_.setConstant(nv_, nv_, std::numeric_limits<double>::quiet_NaN());
   x_.setZero(n * state_ + (n - 1) * middle_);
   for (int i = 0; i < n; ++i) x_.segment(node(i), state_) = states.col(i);
   for (int i = 0; i + 1 < n; ++i)
@@ -180,8 +181,13 @@ void HorizonCollocation::differentiate(const std::vector<Equation>& equations, P
 
 // Derivatives of values_; accelerations are eliminated by the equations of motion.
 void HorizonCollocation::linearise(const std::vector<Equation>& equations, Point& p) {
-  if (!invert(values_.r_w, p.inverse))
-    p.inverse.setConstant(nv_, nv_, std::numeric_limits<double>::quiet_NaN());
+  // Of beams in absolute coordinates the mass matrix is the same everywhere.
+  if (values_.r_w != mass_) {
+    mass_ = values_.r_w;
+    if (!invert(mass_, inverse_mass_))
+      inverse_mass_.setConstant(nv_, nv_, std::numeric_limits<double>::quiet_NaN());
+  }
+  p.inverse = inverse_mass_;
   Eigen::MatrixXd forces(nv_, block_);
   forces << values_.r_y, values_.r_v, values_.r_lambda, values_.r_u;
   p.D.noalias() = -p.inverse * forces;
@@ -283,7 +289,7 @@ bool HorizonCollocation::assemble() {
   chain_.clear();
   row_scale_.assign(mesh_.size(), {});
   Eigen::VectorXd columns(block_ + mu_);
-  columns << scale_.head(2 * nv_), scale_.tail(mu_), scale_.tail(mu_);
+  columns << range_, scale_.segment(nv_, nv_), scale_.tail(mu_), scale_.tail(mu_);
   const auto instant_rows = static_cast<Eigen::Index>(at_instants_.size());
   const auto add = [&](int i, Eigen::MatrixXd& a, Eigen::MatrixXd& b, Eigen::Index own) {
     a = a * columns.head(a.cols()).asDiagonal();
@@ -386,8 +392,7 @@ void HorizonCollocation::right_hand_sides() {
 
 // The modes that one interval multiplies by ζ, of a chain of such intervals at rest: A ξ + ζ B ξ = 0 with ξ what the rows at an instant leave free of (y, v / frequency, μ).
 bool HorizonCollocation::discrete_modes(const HorizonEnd& e, double t, double h, size_t at,
-                                        Eigen::MatrixXd& free, Eigen::MatrixXd& growing,
-                                        Eigen::MatrixXd& reads) {
+                                        DiscreteModes& out) {
   Eigen::VectorXd rest = Eigen::VectorXd::Zero(state_);
   rest.head(nv_) = e.y;
   rest.tail(mu_) = e.mu;
@@ -413,7 +418,7 @@ bool HorizonCollocation::discrete_modes(const HorizonEnd& e, double t, double h,
   };
   MinimumNorm at_instant(1e-10), in_middle(1e-10);
   at_instant.compute(even(p.C * sizes.asDiagonal()));
-  free = at_instant.null_space();
+  const Eigen::MatrixXd free = at_instant.null_space();
   in_middle.compute(a.rightCols(mu_).transpose());
   const Eigen::MatrixXd without_middle = in_middle.null_space().transpose();
   Eigen::MatrixXd both(without_middle.rows(), 2 * free.cols());
@@ -427,7 +432,7 @@ bool HorizonCollocation::discrete_modes(const HorizonEnd& e, double t, double h,
   const ComplexPairs pairs = state_pairs(sum);
   constexpr double kGrows = 1e-4;  // of |σ|; less is round-off, or does not matter over a horizon
   Eigen::MatrixXd all(free.cols(), free.cols());
-  std::vector<Eigen::Index> grow;
+  std::vector<Eigen::Index> grow, others;
   for (Eigen::Index k = 0, column = 0; k < pairs.values.size(); ++k) {
     if (pairs.values[k].imag() < 0) continue;
     const bool grows = pairs.values[k].real() > kGrows * std::abs(pairs.values[k]);
@@ -439,33 +444,60 @@ bool HorizonCollocation::discrete_modes(const HorizonEnd& e, double t, double h,
       else
         all.col(column) = pairs.vectors.col(k).real();
       all.col(column).normalize();
-      if (grows) grow.push_back(column);
+      (grows ? grow : others).push_back(column);
       ++column;
     }
   }
-  growing = all(Eigen::all, grow);
-  Eigen::MatrixXd amplitudes = Eigen::MatrixXd::Identity(all.rows(), all.cols());
-  if (!eliminate(all, amplitudes) || !amplitudes.allFinite()) return false;
   // Of (y, v / frequency, μ): μ in its own unit.
   Eigen::VectorXd units = Eigen::VectorXd::Ones(block_);
-  units.tail(mu_) = sizes.tail(mu_).cwiseInverse();
-  reads = amplitudes(grow, Eigen::all) * free.transpose() * units.asDiagonal();
-  MinimumNorm others(1e-12);
-  others.compute(growing.transpose());
-  growing = others.null_space().transpose() * free.transpose() * units.asDiagonal();
+  units.tail(mu_) = sizes.tail(mu_);
+  const Eigen::MatrixXd modes = units.asDiagonal() * free * all,
+                        coordinates = free.transpose() * units.cwiseInverse().asDiagonal();
+  MinimumNorm not_growing(1e-12);
+  not_growing.compute(all(Eigen::all, grow).transpose());
+  Eigen::MatrixXd amplitudes = Eigen::MatrixXd::Identity(all.rows(), all.cols());
+  if (!eliminate(all, amplitudes) || !amplitudes.allFinite()) return false;
+  out.growing = modes(Eigen::all, grow);
+  out.others = modes(Eigen::all, others);
+  out.leave = not_growing.null_space().transpose() * coordinates;
+  out.arrive = amplitudes(grow, Eigen::all) * coordinates;
+  return true;
+}
+
+// The clamps of an end, and of the conditions that keep modes out what clamps leave undetermined.
+bool HorizonCollocation::complete(EndConditions& c, const Eigen::MatrixXd& conditions,
+                                  const Eigen::MatrixXd& kept_out) const {
+  const auto n = static_cast<Eigen::Index>(c.clamped.size());
+  Eigen::MatrixXd rows = conditions;
+  if (n > 0) {
+    Eigen::MatrixXd clamps = Eigen::MatrixXd::Zero(n, block_);
+    clamps.leftCols(2 * nv_) = c.rows.topRows(n);
+    Eigen::MatrixXd all = (conditions * kept_out).transpose(),
+                    held = (clamps * kept_out).transpose();  // by amplitudes that conditions read
+    if (all.rows() != all.cols() || !eliminate(all, held) || !held.allFinite()) return false;
+    MinimumNorm left(1e-8);
+    left.compute(held.transpose());
+    const Eigen::MatrixXd others = left.null_space().transpose() * conditions;
+    if (n + others.rows() != conditions.rows()) return false;
+    rows << clamps, others;
+  }
+  c = {rows, {}, c.clamped};
   return true;
 }
 
 bool HorizonCollocation::end_along_discrete_modes() {
-  Eigen::MatrixXd free, leave, arrive, unused;
-  if (!discrete_modes(begin_, mesh_.front(), length(0), 0, free, leave, unused)) return false;
-  const Eigen::Index unknowns = free.cols();
-  if (!discrete_modes(end_, mesh_.back(), length(static_cast<int>(mesh_.size()) - 2),
-                      mesh_.size() - 2, free, unused, arrive))
+  DiscreteModes first, last;
+  const size_t intervals = mesh_.size() - 1;
+  if (!discrete_modes(begin_, mesh_.front(), length(0), 0, first) ||
+      !discrete_modes(end_, mesh_.back(), length(static_cast<int>(intervals) - 1), intervals - 1,
+                      last) ||
+      first.leave.rows() + last.arrive.rows() != first.growing.cols() + first.others.cols())
     return false;
-  if (leave.rows() + arrive.rows() != unknowns) return false;
-  begin_.conditions = {leave, {}, {}};
-  end_.conditions = {arrive, {}, {}};
+  EndConditions leave = begin_.conditions, arrive = end_.conditions;
+  if (!complete(leave, first.leave, first.others) || !complete(arrive, last.arrive, last.growing))
+    return false;
+  begin_.conditions = std::move(leave);
+  end_.conditions = std::move(arrive);
   return true;
 }
 
@@ -477,7 +509,8 @@ void HorizonCollocation::solve_linear(Eigen::VectorXd& step) const {
   std::vector<Eigen::VectorXd> w(mesh_.size());
   for (int i = 0; i < n; ++i) {
     const auto at = static_cast<size_t>(i);
-    d[at].head(2 * nv_).array() *= scale_.head(2 * nv_).array();
+    d[at].head(nv_).array() *= range_.array();
+    d[at].segment(nv_, nv_).array() *= scale_.segment(nv_, nv_).array();
     d[at].segment(2 * nv_, mu_).array() *= scale_.tail(mu_).array();
     if (i + 1 < n) d[at].tail(mu_).array() *= scale_.tail(mu_).array();
     const auto own = d[at].head(block_);
@@ -500,18 +533,22 @@ void HorizonCollocation::solve_linear(Eigen::VectorXd& step) const {
   }
 }
 
-// The largest value that every quantity takes; positions, speeds and accelerations at least a thousandth of what their kind takes.
+// The largest value that every quantity takes, and by how much positions change; positions, speeds and accelerations at least a thousandth of what their kind takes.
 void HorizonCollocation::scale_unknowns() {
   scale_.setZero(state_);
-  for (size_t i = 0; i < mesh_.size(); ++i)
-    scale_ = scale_.cwiseMax(x_.segment(node(static_cast<int>(i)), state_).cwiseAbs());
-  const auto raise = [&](int first, int count) {
-    if (count == 0) return;
-    auto part = scale_.segment(first, count);
+  range_.setZero(nv_);
+  for (size_t i = 0; i < mesh_.size(); ++i) {
+    const int at = node(static_cast<int>(i));
+    scale_ = scale_.cwiseMax(x_.segment(at, state_).cwiseAbs());
+    range_ = range_.cwiseMax((x_.segment(at, nv_) - x_.head(nv_)).cwiseAbs());
+  }
+  const auto raise = [&](Eigen::Ref<Eigen::VectorXd> part) {
+    if (part.size() == 0) return;
     const double largest = part.maxCoeff();
     part = part.cwiseMax(largest > 0 ? 1e-3 * largest : 1.0);
   };
-  for (int k = 0; k < 3; ++k) raise(k * nv_, nv_);
+  for (int k = 0; k < 3; ++k) raise(scale_.segment(k * nv_, nv_));
+  raise(range_);
   // Forces that are not known yet count at least as what moves the mechanism a little.
   const Point& p = instants_[mesh_.size() / 2];
   const double w = scale_.segment(2 * nv_, nv_).maxCoeff();
@@ -611,6 +648,14 @@ Status HorizonCollocation::solve(int iterations, double tolerance, Report& repor
   return Status::kNotConverged;
 }
 
+void HorizonCollocation::finish() {
+  chain_ = {};
+  instants_.clear();
+  instants_.shrink_to_fit();
+  middles_.clear();
+  middles_.shrink_to_fit();
+}
+
 bool HorizonCollocation::interpolates() const {
   return std::any_of(interpolated_.begin(), interpolated_.end(),
                      [](const Eigen::MatrixXd& m) { return m.rows() > 0; });
@@ -636,23 +681,25 @@ std::vector<double> HorizonCollocation::times() const {
   return out;
 }
 
-std::vector<double> HorizonCollocation::changes(const HorizonCollocation& coarser,
-                                                bool of_inputs) const {
+double HorizonCollocation::distance(const double* a, const double* b) const {
+  double worst = 0;
+  const auto compare = [&](int first, int count) {
+    for (int c = first; c < first + count; ++c)
+      worst = std::max(worst, std::abs(a[c] - b[c]) / scale_[c]);
+  };
+  compare(0, 2 * nv_);
+  compare(3 * nv_ + nl_, nu_);
+  return worst;
+}
+
+std::vector<double> HorizonCollocation::changes(const HorizonCollocation& coarser) const {
   std::vector<double> out;
   out.reserve(coarser.mesh_.size());
   size_t k = 0;
   for (size_t i = 0; i < coarser.mesh_.size(); ++i) {
     while (k + 1 < mesh_.size() && mesh_[k] < coarser.mesh_[i]) ++k;
-    const auto *a = x_.data() + node(static_cast<int>(k)),
-               *b = coarser.x_.data() + node(static_cast<int>(i));
-    double worst = 0;
-    const auto compare = [&](int first, int count) {
-      for (int c = first; c < first + count; ++c)
-        worst = std::max(worst, std::abs(a[c] - b[c]) / scale_[c]);
-    };
-    compare(0, 2 * nv_);
-    if (of_inputs) compare(3 * nv_ + nl_, nu_);
-    out.push_back(worst);
+    out.push_back(distance(x_.data() + node(static_cast<int>(k)),
+                           coarser.x_.data() + node(static_cast<int>(i))));
   }
   return out;
 }

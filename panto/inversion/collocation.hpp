@@ -31,7 +31,7 @@ class HorizonCollocation {
   HorizonCollocation& operator=(const HorizonCollocation&) = delete;
 
   // Where λ or u are interpolated the chain of intervals has internal motion of its own beside that of the mechanism: conditions at both ends by the modes that one
-  // interval at rest multiplies by more than one (SRV-49). False: their numbers at both ends do not fit; conditions stay as they were.
+  // interval at rest multiplies by more than one (SRV-49). Clamps stay; these conditions take what clamps leave undetermined. False: their numbers at both ends do not fit; conditions stay as they were.
   bool end_along_discrete_modes();
 
   // From where positions and forces are: the motion of the equations linearised there at rest, by one step of Newton's method. False: singular, nothing is changed.
@@ -60,15 +60,19 @@ class HorizonCollocation {
   // At the first instant: directions of (y, v) that the rows on positions and speeds, and the conditions there, leave free: columns.
   [[nodiscard]] Eigen::MatrixXd free_at_begin();
 
+  // Gives the memory of equations back: nothing can be solved any more, the solution stands.
+  void finish();
+
   // Whether λ or u are interpolated in the middles (SRV-47).
   [[nodiscard]] bool interpolates() const;
   [[nodiscard]] const std::vector<double>& mesh() const { return mesh_; }
   // Columns: states at the instants of the mesh and, between them, in the middle: 2 n - 1 of n.
   [[nodiscard]] Eigen::MatrixXd states() const;
   [[nodiscard]] std::vector<double> times() const;
-  // Largest change of positions, speeds and (where asked for) inputs since a solution on a mesh whose instants are among these: by its instants, relative to the largest values.
-  [[nodiscard]] std::vector<double> changes(const HorizonCollocation& coarser,
-                                            bool of_inputs = true) const;
+  // Largest difference of positions, speeds and inputs of two states, relative to the largest values of this solution.
+  [[nodiscard]] double distance(const double* a, const double* b) const;
+  // The same since a solution on a mesh whose instants are among these: by its instants.
+  [[nodiscard]] std::vector<double> changes(const HorizonCollocation& coarser) const;
 
  private:
   // An instant or the middle of an interval, linearised: accelerations follow from the equations of motion (SRV-45),
@@ -89,9 +93,14 @@ class HorizonCollocation {
   void leave(const std::vector<Equation>& equations, Point& point) const;  // a and c anew
   void relations(size_t at, double h, const Point& p, const Point& m, const Point& q,
                  Eigen::Index row, Eigen::MatrixXd& a, Eigen::MatrixXd& b) const;
+  // Modes of (y, v / frequency, μ) in columns; conditions that keep the others out, and the growing ones.
+  struct DiscreteModes {
+    Eigen::MatrixXd growing, others, leave, arrive;
+  };
   [[nodiscard]] bool discrete_modes(const HorizonEnd& e, double t, double h, size_t at,
-                                    Eigen::MatrixXd& free, Eigen::MatrixXd& growing,
-                                    Eigen::MatrixXd& reads);
+                                    DiscreteModes& out);
+  [[nodiscard]] bool complete(EndConditions& c, const Eigen::MatrixXd& conditions,
+                              const Eigen::MatrixXd& kept_out) const;
   [[nodiscard]] bool assemble();
   // -F of all stages, with the derivatives of the last assembly.
   void right_hand_sides();
@@ -115,9 +124,10 @@ class HorizonCollocation {
   std::vector<std::vector<int>> free_y_, free_v_;  // independent coordinates of each interval
   // Rows in a middle that say little about λ and u there: combinations of rows that are kept, and of λ and u that are interpolated instead (SRV-47).
   std::vector<Eigen::MatrixXd> kept_, interpolated_;
-  Eigen::VectorXd x_, scale_;  // scale_: of a state
+  Eigen::VectorXd x_, scale_, range_;  // scale_: of a state; range_: of motion
   std::vector<Point> instants_, middles_;
   ServoValues values_;
+  Eigen::MatrixXd mass_, inverse_mass_;  // of the last point
   std::vector<double> target_;
   BlockChain chain_;
   std::vector<Eigen::VectorXd> row_scale_, right_;

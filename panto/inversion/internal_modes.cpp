@@ -26,16 +26,16 @@ Eigen::MatrixXd side_by_side(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b)
   return out;
 }
 
-// Orthonormal rows, orthogonal to the rows of `a` and to the columns of `b`.
-Eigen::MatrixXd complement(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
-  Eigen::MatrixXd all(a.rows() + b.cols(), a.cols());
-  for (Eigen::Index i = 0; i < a.rows(); ++i)
-    all.row(i) = a.row(i) / std::max(a.row(i).norm(), 1e-300);
-  all.bottomRows(b.cols()) = b.transpose();
-  if (all.rows() == 0) return Eigen::MatrixXd::Identity(a.cols(), a.cols());
-  MinimumNorm decomposition(1e-9);
-  decomposition.compute(all);
-  return decomposition.null_space().transpose();
+// Orthonormal rows, orthogonal to the rows of `a` and to the columns of `b`, of which none counts as the sum of others however like they are.
+Eigen::MatrixXd complement(Eigen::MatrixXd a, const Eigen::MatrixXd& b) {
+  for (Eigen::Index i = 0; i < a.rows(); ++i) a.row(i) /= std::max(a.row(i).norm(), 1e-300);
+  MinimumNorm of_rows(1e-9), of_columns(0);
+  of_rows.compute(a);
+  const Eigen::MatrixXd left =
+      a.rows() > 0 ? of_rows.null_space() : Eigen::MatrixXd::Identity(a.cols(), a.cols());
+  if (b.cols() == 0) return left.transpose();
+  of_columns.compute(b.transpose() * left);
+  return (left * of_columns.null_space()).transpose();
 }
 
 // Rows that read the amplitudes of the columns of `wanted` in a sum of columns of both.

@@ -108,30 +108,34 @@ double slowest(const std::vector<std::complex<double>>& zeros) {
   return zeros.empty() ? 0 : std::abs(zeros.front().real());
 }
 
-// λ and u at the instants of a mesh, from it and from the one with every interval halved: second-order errors cancel (SRV-48).
+// States at the instants of a mesh, from it and from the one with every interval halved: errors of second order (accelerations and forces) and of fourth (positions and
+// speeds) cancel (SRV-48).
 Eigen::MatrixXd extrapolated(const HorizonCollocation& fine, const HorizonCollocation& coarse,
-                             int forces) {
-  const Eigen::MatrixXd f = fine.states().bottomRows(forces),
-                        c = coarse.states().bottomRows(forces);
-  Eigen::MatrixXd out(forces, static_cast<Eigen::Index>(coarse.mesh().size()));
-  for (Eigen::Index i = 0; i < out.cols(); ++i) out.col(i) = (4 * f.col(4 * i) - c.col(2 * i)) / 3;
+                             int nv) {
+  const Eigen::MatrixXd f = fine.states(), c = coarse.states();
+  const Eigen::Index motion = 2 * nv, forces = f.rows() - motion;
+  Eigen::MatrixXd out(f.rows(), static_cast<Eigen::Index>(coarse.mesh().size()));
+  for (Eigen::Index i = 0; i < out.cols(); ++i) {
+    const auto now = f.col(4 * i), before = c.col(2 * i);
+    out.col(i).head(motion) = (16 * now.head(motion) - before.head(motion)) / 15;
+    out.col(i).tail(forces) = (4 * now.tail(forces) - before.tail(forces)) / 3;
+  }
   return out;
 }
 
-// forces: λ and u at every other instant, where they are better known. Where they are straight in intervals the middles are not delivered.
+// better: states at every other instant, where they are better known, or none. Where forces are straight in intervals the middles are not delivered.
 void keep(const HorizonCollocation& problem, const ServoSystem& system,
-          const Eigen::MatrixXd& forces, StableInversion& out) {
+          const Eigen::MatrixXd& better, StableInversion& out) {
   out.t = problem.times();
   Eigen::MatrixXd states = problem.states();
   if (problem.interpolates() && problem.mesh().size() % 2 != 0) {
     out.t = problem.mesh();
     states = states(Eigen::all, Eigen::seq(0, Eigen::last, 2)).eval();
   }
-  if (forces.cols() > 0) {
-    auto own = states.bottomRows(forces.rows());
-    const Eigen::MatrixXd correction = forces - own(Eigen::all, Eigen::seq(0, Eigen::last, 2));
-    for (Eigen::Index i = 0; i < own.cols(); ++i)
-      own.col(i) += (correction.col(i / 2) + correction.col((i + 1) / 2)) / 2;
+  if (better.cols() > 0) {
+    const Eigen::MatrixXd correction = better - states(Eigen::all, Eigen::seq(0, Eigen::last, 2));
+    for (Eigen::Index i = 0; i < states.cols(); ++i)
+      states.col(i) += (correction.col(i / 2) + correction.col((i + 1) / 2)) / 2;
   }
   const auto rows = [&](int from, int count, std::vector<std::vector<double>>& to) {
     for (int i = 0; i < count; ++i) {
@@ -349,14 +353,13 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   // When intervals are halved errors fall at least by four, at most by sixteen: the change is three to fifteen times what is left, as two changes tell. Where it is far
   // below the tolerance intervals are fine enough; extrapolated forces need all of them halved.
   constexpr double kLeast = 3, kMost = 15, kFine = 0.3;
-  double change_of_all = 0, change_of_motion = 0;
-  bool extrapolates = false;
+  double change_of_all = 0, change_of_better = 0;
   // Below what the mesh is asked for; forces that act by way of derivatives of the path are no better known on fine meshes than round-off lets them be.
   const double newton_tolerance = options.dt > 0
                                       ? options.newton_tolerance
                                       : std::max(options.newton_tolerance, 0.1 * options.tolerance);
   std::unique_ptr<HorizonCollocation> coarser;
-  Eigen::MatrixXd better;  // λ and u, extrapolated
+  Eigen::MatrixXd better;  // extrapolated
   HorizonCollocation::Report report;
   const auto solve = [&](HorizonCollocation& problem) -> Result<Status> {
     if (options.method == StableMethod::kBoundaryValue)
@@ -374,8 +377,8 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   for (;;) {
     auto problem =
         std::make_unique<HorizonCollocation>(system, slowed.targets(), mesh, first, last, guess);
-    if (options.method == StableMethod::kBoundaryValue && options.ends == EndKind::kEigenspaces &&
-        out.modes.idle.cols() > 0 && problem->interpolates())
+    if (options.method == StableMethod::kBoundaryValue && out.modes.idle.cols() > 0 &&
+        problem->interpolates())
       (void)problem->end_along_discrete_modes();
     if (std::exchange(at_rest, false) && options.method == StableMethod::kBoundaryValue &&
         options.guess == StableGuess::kLinear && problem->move_linearly())
@@ -417,7 +420,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
       }
       coarser.reset();
       better.resize(0, 0);
-      change_of_all = change_of_motion = 0;
+      change_of_all = change_of_better = 0;
       mesh = uniform(parts(), spacing);
       if (Diagnostics d = begin_at_rest(); !d.ok()) return d;
       continue;
@@ -438,30 +441,27 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     }
     out.intervals = static_cast<int>(mesh.size()) - 1;
     std::vector<char> halve(mesh.size() - 1, 1);
-    bool done = options.dt > 0;
+    bool done = options.dt > 0, extrapolates = false;
     if (coarser && !done) {
-      const bool straight = problem->interpolates();
+      const bool straight = problem->interpolates(),
+                 halved = mesh.size() == 2 * coarser->mesh().size() - 1;
       const Eigen::MatrixXd before = std::exchange(
-          better, straight ? extrapolated(*problem, *coarser, nl + nu) : Eigen::MatrixXd());
+          better, straight && halved ? extrapolated(*problem, *coarser, nv) : Eigen::MatrixXd());
       const auto estimate = [&](double change, double& last_change) {
         const double falls = last_change > 0 ? last_change / change - 1 : kLeast;
         last_change = change;
         return change / std::clamp(falls, kLeast, kMost);
       };
-      const std::vector<double> changed = problem->changes(*coarser, true);
+      const std::vector<double> changed = problem->changes(*coarser);
       out.error = estimate(*std::max_element(changed.begin(), changed.end()), change_of_all);
-      if (straight) {
-        const std::vector<double> of_motion = problem->changes(*coarser, false);
-        double extrapolated_error =
-            estimate(*std::max_element(of_motion.begin(), of_motion.end()), change_of_motion);
-        const Eigen::MatrixXd u = better.bottomRows(nu)(Eigen::all, Eigen::seq(0, Eigen::last, 2));
-        double change = before.cols() > 0 ? 0 : std::numeric_limits<double>::infinity();
-        for (Eigen::Index i = 0; i < nu && before.cols() > 0; ++i)
-          change = std::max(change, (u.row(i) - before.row(nl + i)).cwiseAbs().maxCoeff() /
-                                        std::max(u.row(i).cwiseAbs().maxCoeff(), 1e-300));
-        extrapolated_error = std::max(extrapolated_error, change / kLeast);
-        extrapolates = extrapolated_error < out.error;
-        out.error = std::min(out.error, extrapolated_error);
+      if (before.cols() > 0 && better.cols() > 0) {
+        const Eigen::MatrixXd now = better(Eigen::all, Eigen::seq(0, Eigen::last, 2));
+        double change = 0;
+        for (Eigen::Index i = 0; i < now.cols(); ++i)
+          change = std::max(change, problem->distance(now.col(i).data(), before.col(i).data()));
+        const double left = estimate(change, change_of_better);
+        extrapolates = left < out.error;
+        out.error = std::min(out.error, left);
       }
       done = out.error <= options.tolerance;
       size_t k = 0;
@@ -496,6 +496,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     guess = states(Eigen::all, columns);
     mesh = std::move(finer);
     coarser = std::move(problem);
+    coarser->finish();
   }
   describe_ends(out, *begin, end, nv, path, options, notes);
   return {std::move(out), std::move(notes)};

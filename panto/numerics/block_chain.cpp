@@ -63,7 +63,6 @@ struct BlockChain::Stage {
   std::vector<int> dependent, independent;  // of the known unknowns
   Eigen::MatrixXd inverse, E;
   Eigen::MatrixXd by_dependent, by_next;  // other rows, by dependent unknowns of x_i and x_(i+1)
-  Eigen::MatrixXd b;                      // until the next stage is there
   Eigen::MatrixXd work;
   Eigen::Index carried = 0, next = 0;
   std::vector<Eigen::Index> exchanges;
@@ -71,18 +70,21 @@ struct BlockChain::Stage {
 
 BlockChain::BlockChain() = default;
 BlockChain::~BlockChain() = default;
+BlockChain::BlockChain(BlockChain&&) noexcept = default;
+BlockChain& BlockChain::operator=(BlockChain&&) noexcept = default;
 
 void BlockChain::clear() {
-  stages_.clear();
+  count_ = 0;
   carried_.resize(0, 0);
   regular_ = true;
 }
 
 void BlockChain::stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, Eigen::Index own) {
   if (!regular_) return;
-  auto s = std::make_unique<Stage>();
+  if (count_ == stages_.size()) stages_.push_back(std::make_unique<Stage>());
+  Stage* s = stages_[count_].get();
   s->size = a.cols();
-  s->known = stages_.empty() ? a.cols() : stages_.back()->b.cols();
+  s->known = count_ == 0 ? a.cols() : next_.cols();
   s->own = own;
   s->further = s->size - s->known;
   s->free = s->known - own;
@@ -90,6 +92,9 @@ void BlockChain::stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, Eigen
   // Which unknowns the own rows give: Gauss' elimination with the largest entry left.
   Eigen::MatrixXd left = a.topLeftCorner(own, s->known);
   std::vector<char> taken(static_cast<size_t>(s->known), 0);
+  s->dependent.clear();
+  s->independent.clear();
+  s->exchanges.clear();
   const double size = own > 0 ? left.cwiseAbs().maxCoeff() : 0;
   constexpr double kZero = 1e-14;
   for (Eigen::Index k = 0; k < own; ++k) {
@@ -113,7 +118,7 @@ void BlockChain::stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, Eigen
   regular_ = eliminate(by_dependent, s->inverse);
   if (!regular_) return;
   s->E.noalias() = s->inverse * columns(rows, s->independent);
-  if (!stages_.empty()) finish(*s);
+  if (count_ > 0) finish(*s);
   if (!regular_) return;
 
   const Eigen::Index others = a.rows() - own;
@@ -126,14 +131,14 @@ void BlockChain::stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, Eigen
   }
   const Eigen::MatrixXd on_known = a.bottomLeftCorner(others, s->known);
   s->by_dependent = columns(on_known, s->dependent);
-  s->work.resize(others + s->carried, s->further + s->free);
-  s->work.topLeftCorner(others, s->further) = a.bottomRightCorner(others, s->further);
-  s->work.topRightCorner(others, s->free) = columns(on_known, s->independent);
-  s->work.topRightCorner(others, s->free).noalias() -= s->by_dependent * s->E;
-  s->work.bottomLeftCorner(s->carried, s->further).setZero();
-  if (s->carried > 0) s->work.bottomRightCorner(s->carried, s->free) = carried_;
-  s->b = b.bottomRows(others);
-  stages_.push_back(std::move(s));
+  ahead_.resize(others + s->carried, s->further + s->free);
+  ahead_.topLeftCorner(others, s->further) = a.bottomRightCorner(others, s->further);
+  ahead_.topRightCorner(others, s->free) = columns(on_known, s->independent);
+  ahead_.topRightCorner(others, s->free).noalias() -= s->by_dependent * s->E;
+  ahead_.bottomLeftCorner(s->carried, s->further).setZero();
+  if (s->carried > 0) ahead_.bottomRightCorner(s->carried, s->free) = carried_;
+  next_ = b.bottomRows(others);
+  ++count_;
   if (b.cols() == 0) {
     Stage none;
     finish(none);
@@ -142,17 +147,15 @@ void BlockChain::stage(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b, Eigen
 
 // The last stage, now that it is known which unknowns of the next block are free.
 void BlockChain::finish(const Stage& next) {
-  Stage& s = *stages_.back();
-  const Eigen::Index others = s.b.rows(), rows = s.work.rows(), left = s.further + s.free;
+  Stage& s = *stages_[count_ - 1];
+  const Eigen::Index others = next_.rows(), rows = ahead_.rows(), left = s.further + s.free;
   s.next = next.free;
-  Eigen::MatrixXd work(rows, left + s.next);
-  work.leftCols(left) = s.work;
-  s.by_next = columns(s.b, next.dependent);
-  work.topRightCorner(others, s.next) = columns(s.b, next.independent);
-  if (next.own > 0) work.topRightCorner(others, s.next).noalias() -= s.by_next * next.E;
-  work.bottomRightCorner(s.carried, s.next).setZero();
-  s.work = std::move(work);
-  s.b.resize(0, s.b.cols());
+  s.work.resize(rows, left + s.next);
+  s.work.leftCols(left) = ahead_;
+  s.by_next = columns(next_, next.dependent);
+  s.work.topRightCorner(others, s.next) = columns(next_, next.independent);
+  if (next.own > 0) s.work.topRightCorner(others, s.next).noalias() -= s.by_next * next.E;
+  s.work.bottomRightCorner(s.carried, s.next).setZero();
   // Each pivot is compared with its own column.
   const Eigen::VectorXd sizes = s.work.leftCols(left).colwise().norm();
   // Further unknowns are in the other rows alone.
@@ -177,8 +180,8 @@ void BlockChain::finish(const Stage& next) {
 }
 
 std::vector<Eigen::VectorXd> BlockChain::solve(const std::vector<Eigen::VectorXd>& right) const {
-  PANTO_EXPECT(right.size() == stages_.size(), "a right-hand side per stage");
-  const size_t n = stages_.size();
+  PANTO_EXPECT(right.size() == count_, "a right-hand side per stage");
+  const size_t n = count_;
   std::vector<Eigen::VectorXd> x(n), given(n);
   for (size_t i = 0; i < n; ++i) given[i] = stages_[i]->inverse * right[i].head(stages_[i]->own);
   Eigen::VectorXd carried;

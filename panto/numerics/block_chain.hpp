@@ -12,10 +12,10 @@ class BlockChain {
  public:
   BlockChain();
   ~BlockChain();
-  BlockChain(const BlockChain&) = delete;
-  BlockChain& operator=(const BlockChain&) = delete;
+  BlockChain(BlockChain&&) noexcept;
+  BlockChain& operator=(BlockChain&&) noexcept;
 
-  // Forgets all stages.
+  // Forgets all stages, and keeps their memory for those to come.
   void clear();
   // The next stage: rows a x_i + b x_(i+1); the last one has b without columns. x_i may have more unknowns than the stage before knows of: further ones come last.
   // The first `own` rows contain x_i alone, and none of those further unknowns: they are used to eliminate as many of x_i from all other rows at once, which leaves
@@ -30,7 +30,10 @@ class BlockChain {
   struct Stage;
   void finish(const Stage& next);
   std::vector<std::unique_ptr<Stage>> stages_;
+  size_t count_ = 0;         // of them in use
   Eigen::MatrixXd carried_;  // rows on what is free of x_(i+1)
+  Eigen::MatrixXd ahead_,
+      next_;  // the last stage: other rows by its own unknowns, and by the next block's, until that is there
   bool regular_ = true;
 };
 

@@ -12,13 +12,13 @@
 
 #include "panto/inversion/model_servo.hpp"
 #include "panto/inversion/test/cases.hpp"
-#include "validation/papers/drucker2022/flexible_arm.hpp"
+#include "tests/inversion/flexible_arms.hpp"
 #include "validation/support.hpp"
 
 namespace panto::validation::drucker2022 {
 namespace {
 
-using inversion_test::swing;
+using inversion_test::flexible_arm, inversion_test::swing;
 constexpr double kDegree = std::numbers::pi / 180;
 
 // Largest difference of inputs at the instants of the coarser mesh, all of which the finer one has.

@@ -177,4 +177,12 @@ Result<std::vector<Row>> fig6() {
   return {std::move(rows), {}};
 }
 
+Result<std::vector<Row>> fig6_ukf() {
+  const Result<Plants> p = plants();
+  if (!p) return p.diagnostics();
+  std::vector<Row> rows;
+  if (const auto done = minute(*p, "ss_ukf", "SS-UKF", rows); !done) return done.diagnostics();
+  return {std::move(rows), {}};
+}
+
 }  // namespace panto::validation::palomba
