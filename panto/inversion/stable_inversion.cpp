@@ -245,8 +245,17 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   out.ends = options.ends;
   out.path_begin = path.begin();
   out.path_end = path.end();
-  out.modes = internal_modes(system, path.begin(), *begin);
-  const InternalModes at_end = internal_modes(system, path.end(), end);
+  // Round-off may put zeros of the imaginary axis beside it: they are those whose number at both ends would differ.
+  InternalModes at_end;
+  const auto alike = [&] {
+    return at_end.growing.size() == out.modes.growing.size() &&
+           at_end.idle.cols() == out.modes.idle.cols();
+  };
+  for (double marginal = 1e-6; marginal < 2e-4; marginal *= 10) {
+    out.modes = internal_modes(system, path.begin(), *begin, marginal);
+    at_end = internal_modes(system, path.end(), end, marginal);
+    if (alike()) break;
+  }
   if (Diagnostics d = resolves(out.modes, options.dt); !d.ok()) return d;
   constexpr double kDrifts = 1e-5;
   // A double zero at the origin may be computed as a slow pair of any kind.
@@ -258,13 +267,13 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                   "path; hold the free motion by a spring, or choose another output");
       return notes;
     }
-  if (at_end.growing.size() != out.modes.growing.size() ||
-      at_end.idle.cols() != out.modes.idle.cols()) {
+  if (!alike()) {
     notes.error(
         1071, {},
         fmt::format("{} growing internal modes at the beginning of the path, {} at its end: "
-                    "a zero crosses the imaginary axis on the way, and the ends ask for "
-                    "more or less than a motion can obey; another path, or another output",
+                    "a zero crosses the imaginary axis on the way, or is too near it to be told, "
+                    "and the ends ask for more or less than a motion can obey; another path, "
+                    "another output, or fewer elements",
                     out.modes.growing.size(), at_end.growing.size()));
     return notes;
   }
