@@ -1,6 +1,8 @@
 // Reduction of linear systems.
 #include "panto/io/reduction.hpp"
 
+#include <fmt/format.h>
+
 #include <functional>
 
 #include "panto/reduction/reduce.hpp"
@@ -59,17 +61,11 @@ SystemPtr system_of_entries(const Entries& m, const Entries& k, const std::optio
   system.K = matrix_of("K", k);
   if (c) system.C = matrix_of("C", *c);
   if (dofs.empty())
-    for (int i = 0; i < k.size; ++i) dofs.push_back("d" + std::to_string(i + 1));
+    for (int i = 0; i < k.size; ++i) dofs.push_back(fmt::format("d{}", i + 1));
   system.dofs = std::move(dofs);
   const Diagnostics wrong = check(system);
   if (!wrong.ok()) throw Rejected(wrong);
   return shared(std::move(system));
-}
-
-void set_rank(ReduceOptions& o, const std::string& name) {
-  o.rank = ranking_method(name);
-  if (!o.rank)
-    throw py::value_error("rank: expected \"imr\", \"ebr\" or \"sbe\", got \"" + name + "\"");
 }
 
 std::vector<int> from_one(std::vector<int> modes) {
@@ -150,10 +146,6 @@ py::tuple run(const SystemPtr& system, ReduceOptions options, py::object progres
   return py::make_tuple(std::move(out), std::move(d), notes);
 }
 
-void require(const Diagnostics& outcome) {
-  if (!outcome.ok()) throw Rejected(outcome);
-}
-
 }  // namespace
 
 void bind_reduction(py::module_& module) {
@@ -166,34 +158,23 @@ void bind_reduction(py::module_& module) {
       .def_readonly("dofs", &LinearSystem::dofs);
   py::class_<ReduceOptions>(module, "ReduceOptions")
       .def(py::init<>())
-      .def_readwrite("masters", &ReduceOptions::masters)
-      .def_property("rank", nullptr, &set_rank)
-      .def_property("modes", nullptr, &for_modes)
-      .def_readwrite("weights", &ReduceOptions::weights)
-      .def_property("band", nullptr, &for_band)
-      .def_readwrite("damping", &ReduceOptions::damping)
-      .def_readwrite("sample", &ReduceOptions::sample)
-      .def_readwrite("tolerance", &ReduceOptions::tolerance)
-      .def_readwrite("mac", &ReduceOptions::mac)
-      .def_readwrite("candidates", &ReduceOptions::candidates)
-      .def_readwrite("keep", &ReduceOptions::keep)
       .def(
-          "forget_place", [](ReduceOptions& o, const std::string& key) { o.places.erase(key); },
-          arg("key"))
-      .def("clear_forces", [](ReduceOptions& o) { o.forces.clear(); })
-      .def(
-          "add_force",
-          [](ReduceOptions& o, std::vector<std::string> at, double hz, double amplitude,
-             double phase) {
-            o.forces.push_back({std::move(at), hz, amplitude, phase});
+          "changed",
+          [](const ReduceOptions& o, const ModelSpec& changes) {
+            return value_of(changed(o, changes));
           },
-          arg("at"), arg("frequency"), arg("amplitude"), arg("phase"));
+          arg("changes"));
   py::class_<Reduced, std::shared_ptr<Reduced>>(module, "Reduced")
       .def(
           "write",
           [](const Reduced& r, const std::string& path) {
-            const py::gil_scoped_release release;
-            require(write_reduction(*r.system, r.result, path));
+            Diagnostics outcome;
+            {
+              const py::gil_scoped_release release;
+              outcome = write_reduction(*r.system, r.result, path);
+            }
+            if (!outcome.ok()) throw Rejected(outcome);
+            return to_python(outcome);
           },
           arg("path"))
       .def("html", [](const Reduced& r) {
@@ -202,7 +183,9 @@ void bind_reduction(py::module_& module) {
   module.def(
       "reduced_model",
       [](const ModelSpec& spec, const CompiledModel& m, const Reduced& r) {
-        return value_of(reduced_model(spec, *m.model, m.params, *r.system, r.result));
+        Result<std::string> text = reduced_model(spec, *m.model, m.params, *r.system, r.result);
+        const py::list notes = to_python(text.diagnostics());
+        return py::make_tuple(value_of(std::move(text)), notes);
       },
       arg("spec"), arg("model"), arg("reduced"));
   module.def("is_reduce_study", &is_reduce_study, arg("study"));

@@ -5,7 +5,7 @@
 namespace panto::python {
 namespace {
 
-// Rows of the cases "key" or "key:item", each as (case, quantity, printed, computed, unit, band, reproduced, note).
+// Rows of the cases "key" or "key:item", each as (case, quantity, printed, computed, unit, band, reproduced, note, assumed).
 py::tuple reproduce(const std::string& what) {
   const auto cases = value_of(validation::cases_of(what));
   py::list rows;
@@ -18,9 +18,10 @@ py::tuple reproduce(const std::string& what) {
     }
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     notes.append(result->diagnostics());
+    const std::vector<std::string> assumed(c->assumed.begin(), c->assumed.end());
     for (const validation::Row& r : value_of(std::move(*result))) {
       rows.append(py::make_tuple(validation::name_of(*c), r.quantity, r.printed, r.computed, r.unit,
-                                 r.band, r.reproduced(), r.note));
+                                 r.band, r.reproduced(), r.note, assumed));
     }
   }
   return py::make_tuple(rows, to_python(notes));

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "validation/papers/palomba/assumed.hpp"
+
 namespace panto::validation {
 
 using Rows = Result<std::vector<Row>>;
@@ -130,11 +132,12 @@ std::span<const Case> cases() {
       Case{"palomba", "fig3.14", "Digging forces and payload of an excavator arm",
            palomba::fig3_14},
       Case{"palomba", "fig5.11-5.16",
-           "Reduced manipulator: frequencies and shapes over half a radian", palomba::fig5_11},
+           "Reduced manipulator: frequencies and shapes over half a radian", palomba::fig5_11,
+           palomba::kReducedAssumed},
       Case{"palomba", "fig6", "Observer of the flexible manipulator on its reduced model",
-           palomba::fig6},
+           palomba::fig6, palomba::kObserverAssumed},
       Case{"palomba", "fig6-ukf", "A minute of that observer by the SS-UKF (takes some minutes)",
-           palomba::fig6_ukf, true},
+           palomba::fig6_ukf, palomba::kObserverAssumed, true},
       Case{"palomba", "kinematic_observer", "Slider-crank kinematics (2.23) of test KKF-I",
            palomba::kinematic_observer},
       Case{"palomba", "slider_crank",
@@ -143,15 +146,16 @@ std::span<const Case> cases() {
            palomba::table3_4},
       Case{"palomba", "table3.5", "Computing times of the two-stage observer and its benchmark",
            palomba::table3_5},
-      Case{"palomba", "table5.1", "Bar horn: truncation error by size, IMR", palomba::table5_1},
+      Case{"palomba", "table5.1", "Bar horn: truncation error by size, IMR", palomba::table5_1,
+           palomba::kHornAssumed},
       Case{"palomba", "table5.2", "Bar horn: frequencies and shapes of reduced models",
-           palomba::table5_2},
+           palomba::table5_2, palomba::kHornAssumed},
       Case{"palomba", "table5.3", "Sonotrode: size for a forced response, by ranking",
-           palomba::table5_3},
+           palomba::table5_3, palomba::kSonotrodeAssumed},
       Case{"palomba", "table5.4", "Vibratory feeder: size for a forced response, by ranking",
-           palomba::table5_4},
+           palomba::table5_4, palomba::kFeederAssumed},
       Case{"palomba", "table5.5", "Natural frequencies of the flexible manipulator, horizontal",
-           palomba::table5_5},
+           palomba::table5_5, palomba::kManipulatorAssumed},
       Case{"sanjurjo2017", "fig10", "RMS error, five-bar, gyros on the couplers",
            sanjurjo2017::fig10},
       Case{"sanjurjo2017", "fig11", "RMS error, five-bar, gyros on the couplers, 5 rad/s",

@@ -25,6 +25,7 @@ struct Row {
 struct Case {
   const char *key, *item, *title;
   Result<std::vector<Row>> (*run)();
+  std::span<const char* const> assumed{};  // data that the source does not print
   bool slow = false;  // more than some minutes: `make validate` runs it, the tests do not
 };
 

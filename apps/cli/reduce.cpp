@@ -7,6 +7,7 @@
 #include <memory>
 #include <numbers>
 #include <optional>
+#include <set>
 
 #include "apps/cli/json.hpp"
 #include "apps/cli/operating.hpp"
@@ -251,6 +252,19 @@ std::string percent(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.3g} %", 100 * share);
 }
 
+// Some sizes up to a little above the one kept, and those that were asked about.
+std::set<int> sizes_shown(const RankedReduction& r) {
+  constexpr size_t kRows = 20;
+  const auto& points = r.rankings.front().points;
+  const auto last = r.selected.size() + kRows / 2;
+  const size_t step = 1 + std::min(points.size(), last) / kRows;
+  std::set<int> out{static_cast<int>(r.system.M.rows())};
+  for (size_t i = 0; i < points.size() && i <= last; i += step) out.insert(points[i].size);
+  for (const RankingCurve& c : r.rankings)
+    if (c.needed >= 0) out.insert(c.needed);
+  return out;
+}
+
 std::string table_of(const LinearSystem& system, const RankedReduction& r) {
   std::string text = fmt::format(
       "{}: {} degrees of freedom -> {} ({} masters, {} interior modes)\n\n", system.name,
@@ -263,32 +277,33 @@ std::string table_of(const LinearSystem& system, const RankedReduction& r) {
                           percent(r.mode_errors[i].frequency), r.mode_errors[i].nco);
     text += "\n";
   }
+  const bool forces = !r.harmonics.empty();
+  if (!r.modes && !forces) return text;
   text += "  size needed:";
   for (const RankingCurve& c : r.rankings)
     text += fmt::format("   {} {}", to_string(c.method),
                         c.needed >= 0 ? std::to_string(c.needed) : "-");
-  const bool forces = !r.harmonics.empty();
-  text +=
-      fmt::format("\n\n  error by size ({}):\n  {:>6}", forces ? "gain, MAC" : "a priori", "size");
-  for (const RankingCurve& c : r.rankings) text += fmt::format(" {:>22}", to_string(c.method));
   text += "\n";
-  constexpr size_t kRows = 20;
-  const auto& points = r.rankings.front().points;
-  const auto last = static_cast<size_t>(r.selected.size()) + kRows / 2;
-  const size_t step = 1 + std::min(points.size(), last) / kRows;
-  for (size_t i = 0; i < points.size() && i <= last; i += step) {
-    text += fmt::format("  {:>6}", points[i].size);
-    for (const RankingCurve& c : r.rankings) {
-      const auto same = std::find_if(c.points.begin(), c.points.end(),
-                                     [&](const SizePoint& p) { return p.size == points[i].size; });
-      std::string cell = "-";
-      if (same != c.points.end())
-        cell = forces ? fmt::format("{}, {:.4f}", percent(same->gain), same->mac)
-                      : percent(same->epsilon);
-      text += fmt::format(" {:>22}", cell);
-    }
+  const std::set<int> sizes = sizes_shown(r);
+  const auto add = [&](const char* what, const auto& cell) {
+    text += fmt::format("\n  error by size ({}):\n  {:>6}", what, "size");
+    for (const RankingCurve& c : r.rankings) text += fmt::format(" {:>22}", to_string(c.method));
     text += "\n";
-  }
+    for (const int size : sizes) {
+      text += fmt::format("  {:>6}", size);
+      for (const RankingCurve& c : r.rankings) {
+        const auto same = std::find_if(c.points.begin(), c.points.end(),
+                                       [&](const SizePoint& p) { return p.size == size; });
+        text += fmt::format(" {:>22}", same != c.points.end() ? cell(*same) : "-");
+      }
+      text += "\n";
+    }
+  };
+  if (r.modes) add("a priori", [](const SizePoint& p) { return percent(p.epsilon); });
+  if (forces)
+    add("gain, MAC", [](const SizePoint& p) {
+      return std::isnan(p.gain) ? "-" : fmt::format("{}, {:.4f}", percent(p.gain), p.mac);
+    });
   return text;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "apps/cli/json.hpp"
 #include "apps/cli/report.hpp"
@@ -57,6 +58,20 @@ void add_rows(JsonWriter& json, const std::vector<Row>& rows) {
   json.end_array();
 }
 
+void add_assumed(JsonWriter& json, const std::vector<const Case*>& cases) {
+  json.key("assumed").begin_object();
+  for (const Case* c : cases)
+    if (!c->assumed.empty())
+      json.member(name_of(*c), std::vector<std::string>(c->assumed.begin(), c->assumed.end()));
+  json.end_object();
+}
+
+std::string list_of(std::span<const char* const> assumed) {
+  std::string text = assumed.empty() ? "" : "assumed, not in the source:\n";
+  for (const char* datum : assumed) text += fmt::format("  {}\n", datum);
+  return text;
+}
+
 std::string table_of(const std::vector<Row>& rows) {
   size_t width = 8;
   for (const Row& r : rows) width = std::max(width, letters(r.quantity));
@@ -86,14 +101,15 @@ int reproduce_verb(const Arguments& a) {
     const Result<std::vector<Row>> rows = c->run();
     notes.append(rows.diagnostics());
     if (!rows.ok()) return fail(notes, a.json);
-    text += fmt::format("{}{}: {}\n\n{}", text.empty() ? "" : "\n", name_of(*c), c->title,
-                        table_of(*rows));
+    text += fmt::format("{}{}: {}\n{}\n{}", text.empty() ? "" : "\n", name_of(*c), c->title,
+                        list_of(c->assumed), table_of(*rows));
     all.insert(all.end(), rows->begin(), rows->end());
   }
   print(notes);
   if (a.json) {
     JsonWriter json;
     json.begin_object().member("case", a.what);
+    add_assumed(json, *cases);
     add_rows(json, all);
     json.end_object();
     out(json.text() + "\n");

@@ -37,9 +37,9 @@ Diagnostics refused(const Loc& loc, const std::string& message) {
   return out;
 }
 
-Result<LinearSystem> checked(LinearSystem system) {
+Result<LinearSystem> checked(LinearSystem system, const std::string& file = {}) {
   Diagnostics d = check(system);
-  if (!d.ok()) return d;
+  if (!d.ok()) return located(d, {file, 0, 0});
   return system;
 }
 
@@ -194,7 +194,19 @@ Result<LinearSystem> read_matrices(const MatrixFiles& files) {
     d.append(file.diagnostics());
     if (!file) return;
     into = file->matrix;  // Eigen 3.4 has no move of sparse matrices
-    if (out.dofs.empty()) out.dofs = std::move(file->names);
+    if (out.dofs.empty()) {
+      out.dofs = std::move(file->names);
+    } else if (!file->names.empty() && file->names != out.dofs) {
+      const auto [here, there] =
+          std::mismatch(file->names.begin(), file->names.end(), out.dofs.begin(), out.dofs.end());
+      const bool both = here != file->names.end() && there != out.dofs.end();
+      d.error(901, {path, 0, 0},
+              both ? fmt::format("row {} is \"{}\" here and \"{}\" in {}: rows of all matrices "
+                                 "stand in one order",
+                                 here - file->names.begin() + 1, *here, *there, files.stiffness)
+                   : fmt::format("{} names here, {} in {}", file->names.size(), out.dofs.size(),
+                                 files.stiffness));
+    }
   };
   read(files.stiffness, out.K);
   read(files.mass, out.M);
@@ -202,7 +214,7 @@ Result<LinearSystem> read_matrices(const MatrixFiles& files) {
   if (!d.ok()) return d;
   if (out.dofs.empty())
     for (int i = 0; i < out.size(); ++i) out.dofs.push_back(fmt::format("d{}", i + 1));
-  return checked(std::move(out));
+  return checked(std::move(out), files.stiffness);
 }
 
 Result<LinearSystem> read_calculix(const std::string& job) {
@@ -249,7 +261,18 @@ Result<LinearSystem> read_calculix(const std::string& job) {
   out.K = *k;
   out.M = *m;
   if (fs::is_regular_file(named(".inp"), failure)) read_sets(named(".inp"), dofs_of, out);
-  return checked(std::move(out));
+  Result<LinearSystem> system = checked(std::move(out), named(".sti"));
+  if (system) return system;
+  Diagnostics d;
+  for (const Diagnostic& one : system.diagnostics().items())
+    if (one.id == 903)
+      d.error(one.id, {named(".mas"), 0, 0},
+              one.message +
+                  ": elements C3D8 and C3D20 have such mass matrices; C3D8R, C3D8I, "
+                  "C3D20R, shells and beams of the solver do not");
+    else
+      d.error(one.id, one.loc, one.message);
+  return d;
 }
 
 Result<LinearSystem> system_of(const ReduceStudy& study, const std::string& file) {
@@ -308,12 +331,22 @@ Diagnostics write_reduction(const LinearSystem& system, const RankedReduction& r
   };
   pair(".M.mtx", reduction.system.M);
   pair(".K.mtx", reduction.system.K);
-  if (reduction.system.C.rows() > 0) pair(".C.mtx", reduction.system.C);
+  // What an earlier reduction left beside it would belong to another system.
+  const auto remove = [&](const char* ending) {
+    std::error_code failure;
+    fs::remove(fs::path(path).replace_extension(ending), failure);
+  };
+  if (reduction.system.C.rows() > 0)
+    pair(".C.mtx", reduction.system.C);
+  else
+    remove(".C.mtx");
   const auto modes = superelement_modes(reduction.system, reduction.cb.rigid);
   out.append(modes.diagnostics());
   if (modes.ok())
     out.append(write_text_atomically(fs::path(path).replace_extension(".modes.csv").string(),
                                      text_of(*modes)));
+  else
+    remove(".modes.csv");
   return out;
 }
 

@@ -11,8 +11,10 @@ namespace panto {
 
 namespace {
 
-// ω² below this, relative to the largest, is round-off of a rigid mode: the size of K's entries times a few ulps.
-constexpr double kRigid = 1e-12;
+// ω² below this, relative to the largest, is known to the round-off of the eigenproblem alone; the strain energy of its shape is known better, to that of K's entries:
+// relative to |z|ᵀ|K||z|.
+constexpr double kSoft = 1e-12, kEnergy = 1e-14;
+constexpr double kSlow = 1e-6;     // ω² [1/s²] of a quarter of an hour: counts as rigid
 constexpr double kNeutral = 1e-7;  // real parts below this, relative to the largest eigenvalue
 constexpr int kLarge = 300;        // sizes from which asking for a few modes takes the sparse path
 
@@ -91,8 +93,13 @@ Result<Modes> modes(Workspace& workspace, const OperatingPoint& point, const Lin
   for (Eigen::Index i = 0; i < count; ++i) {
     Mode mode;
     mode.z = pairs->vectors.col(i);
-    const double square = pairs->values(i);
-    const double omega = std::abs(square) <= kRigid * largest ? 0 : std::sqrt(std::abs(square));
+    double square = pairs->values(i);
+    if (std::abs(square) <= kSoft * largest) {
+      square = mode.z.dot(k * mode.z);
+      const double entries = mode.z.cwiseAbs().dot(k.cwiseAbs() * mode.z.cwiseAbs());
+      if (std::abs(square) <= std::max(kEnergy * entries, kSlow)) square = 0;
+    }
+    const double omega = std::sqrt(std::abs(square));
     if (square > 0) mode.frequency_hz = omega / (2 * std::numbers::pi);
     if (square < 0) mode.growth_rate = omega;
     if (mode.frequency_hz > 0) mode.damping = mode.z.dot(linear.D_z * mode.z) / (2 * omega);

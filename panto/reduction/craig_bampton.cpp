@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -14,12 +13,42 @@ namespace panto {
 namespace {
 
 constexpr double kSingular = 1e-12;  // a pivot of K₂₂ relative to its diagonal entry
-constexpr double kRigid = 1e-9;      // eigenvalue of K̄₁₁ relative to the largest
-constexpr double kNegative = 1e-7;   // the same, below zero
+// Motions of masters on their static shapes with ω² below this, relative to the largest, are weighed one by one: their strain energy relative to |x|ᵀ|K||x|, round-off of
+// the entries of K, also of those in files.
+constexpr double kSoft = 1e-4, kEnergy = 1e-13;
+// ω² [1/s²] of growth by a factor of e in a quarter of an hour: counts as rigid.
+constexpr double kSlow = 1e-6;
 
 Diagnostics fail(int id, const std::string& message) {
   Diagnostics out;
   out.error(id, {}, message);
+  return out;
+}
+
+// Motions of masters and their static shapes that cost no strain energy, and whether one gives some. Soft motions of M̄₁₁ and K̄₁₁ are weighed in all of K, where energies
+// that cancel each other are known to the round-off of its entries; statics leave an error of second order.
+struct Soft {
+  int rigid = 0;
+  bool negative = false;
+};
+Soft soft_motions(const LinearSystem& system, const CraigBampton& cb) {
+  Soft out;
+  const auto pairs = symmetric_pairs(cb.K11, cb.M11);
+  PANTO_EXPECT(pairs.has_value(), "a reduced mass matrix is positive definite");
+  double largest = pairs->values.cwiseAbs().maxCoeff();
+  for (size_t i = 0; i < cb.masters.size(); ++i)
+    largest = std::max(largest, system.K.coeff(cb.masters[i], cb.masters[i]) /
+                                    cb.M11.diagonal()(static_cast<Eigen::Index>(i)));
+  Eigen::VectorXd x(system.size());
+  for (Eigen::Index i = 0; i < pairs->values.size(); ++i) {
+    if (!(pairs->values(i) < kSoft * largest)) break;
+    x(cb.masters) = pairs->vectors.col(i);
+    x(cb.interior) = cb.B * pairs->vectors.col(i);
+    const double energy = x.dot(system.K * x),
+                 size = x.cwiseAbs().dot(system.K.cwiseAbs() * x.cwiseAbs());
+    if (energy < -kEnergy * size && pairs->values(i) < -kSlow) out.negative = true;
+    if (energy <= kEnergy * size) ++out.rigid;
+  }
   return out;
 }
 
@@ -77,7 +106,7 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
     if (factors.ok() && weakest < -kSingular)
       return fail(907,
                   fmt::format("K is indefinite: with the masters held, {} motions have negative "
-                              "strain energy; linearise at a stable equilibrium",
+                              "strain energy; reduce a system about a stable equilibrium",
                               factors.negative()));
     if (weakest < kSingular)
       return fail(905,
@@ -94,17 +123,13 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
   cb.M11 = Eigen::MatrixXd(m11) + cb.B.transpose() * m21;
   cb.M11 += loaded.transpose() * cb.B;
   cb.M11 = (0.5 * (cb.M11 + cb.M11.transpose())).eval();
-  {
-    // Inertia of K is that of K₂₂ and of K̄₁₁ together: motions without energy are motions of masters.
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> values(cb.K11, Eigen::EigenvaluesOnly);
-    const double largest = std::max(values.eigenvalues().cwiseAbs().maxCoeff(),
-                                    Eigen::MatrixXd(k11).diagonal().maxCoeff());
-    if (values.eigenvalues().minCoeff() < -kNegative * largest)
-      return fail(907,
-                  "K is indefinite: a motion of the masters has negative strain energy; linearise "
-                  "at a stable equilibrium");
-    cb.rigid = static_cast<int>((values.eigenvalues().array() < kRigid * largest).count());
-  }
+  // Inertia of K is that of K₂₂ and of K̄₁₁ together: motions without energy are motions of masters.
+  const Soft soft = soft_motions(system, cb);
+  if (soft.negative)
+    return fail(907,
+                "K is indefinite: a motion of the masters has negative strain energy; reduce a "
+                "system about a stable equilibrium");
+  cb.rigid = soft.rigid;
   if (!go_on(0.1)) return fail(909, "stopped");
 
   if (const Diagnostics wrong = interior_modes(system, options, cb); !wrong.ok()) return wrong;

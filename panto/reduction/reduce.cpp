@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace panto {
 namespace {
@@ -47,6 +48,9 @@ Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
     refuse("rank", "imr ranks for modes: give modes, or a band of frequencies");
   if (method == RankingMethod::kEbr && !forces)
     refuse("rank", "ebr ranks for periodic forces: give them");
+  for (auto mode = o.modes.begin(); mode != o.modes.end(); ++mode)
+    if (std::find(o.modes.begin(), mode, *mode) != mode)
+      refuse("modes", fmt::format("mode {} is given twice", *mode));
   if (!o.weights.empty() && o.weights.size() != o.modes.size())
     refuse("weights", fmt::format("{} weights for {} modes", o.weights.size(), o.modes.size()));
   for (const double w : o.weights)
@@ -131,41 +135,56 @@ std::vector<size_t> sampled(size_t count) {
   return out;
 }
 
-// Sizes, a-priori errors and responses of one ranking; `needed` is the first size that meets every tolerance.
-RankingCurve curve_of(RankingMethod method, const CraigBampton& cb, const Purpose& p,
-                      const std::optional<FullModes>& full, const ReduceOptions& o) {
-  RankingCurve out;
-  out.method = method;
-  out.ranking = ranking_of(method, cb, p);
-  const std::vector<int>& order = out.ranking.order;
-  const auto masters = static_cast<int>(cb.masters.size());
+// One ranking, with its errors by the number of modes taken.
+struct Ranked {
+  RankingCurve curve;
   std::vector<double> epsilon;
-  if (p.imr) epsilon = p.imr->error(order);
   std::vector<ResponseError> response;
-  if (p.scan) response = p.scan->errors(order, p.step);
-  for (size_t t = 0; t <= order.size() && out.needed < 0; ++t) {
-    const bool modes = !p.imr || epsilon[t] <= o.tolerance;
-    const bool forces = !p.scan || (response[t].mac >= o.mac && response[t].gain <= o.tolerance);
-    if (modes && forces && (p.imr || p.scan)) out.needed = masters + static_cast<int>(t);
+};
+
+// `needed` is the first size that meets every tolerance.
+Ranked ranked(RankingMethod method, const CraigBampton& cb, const Purpose& p,
+              const ReduceOptions& o) {
+  Ranked out;
+  out.curve.method = method;
+  out.curve.ranking = ranking_of(method, cb, p);
+  const std::vector<int>& order = out.curve.ranking.order;
+  if (p.imr) out.epsilon = p.imr->error(order);
+  if (p.scan) out.response = p.scan->errors(order, p.step);
+  for (size_t t = 0; t <= order.size() && out.curve.needed < 0; ++t) {
+    const bool modes = !p.imr || out.epsilon[t] <= o.tolerance;
+    const bool forces =
+        !p.scan || (out.response[t].mac >= o.mac && out.response[t].gain <= o.tolerance);
+    if (modes && forces && (p.imr || p.scan))
+      out.curve.needed = static_cast<int>(cb.masters.size() + t);
   }
-  std::vector<size_t> sizes;
-  const std::vector<size_t> few = sampled(order.size());
-  if (p.scan && p.step == 1)
-    for (size_t t = 0; t <= order.size(); ++t) sizes.push_back(t);
-  else
-    sizes = few;
-  if (out.needed >= masters) sizes.push_back(static_cast<size_t>(out.needed - masters));
-  std::sort(sizes.begin(), sizes.end());
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return out;
+}
+
+// Sizes, a-priori errors and responses of one ranking. asked: numbers of interior modes that are among them.
+RankingCurve curve_of(Ranked&& r, const CraigBampton& cb, const Purpose& p,
+                      const std::optional<FullModes>& full, const std::vector<size_t>& asked) {
+  RankingCurve out = std::move(r.curve);
+  const std::vector<int>& order = out.ranking.order;
+  std::vector<size_t> few = sampled(order.size());
+  for (const size_t t : asked)
+    if (t <= order.size()) few.push_back(t);
+  std::sort(few.begin(), few.end());
+  few.erase(std::unique(few.begin(), few.end()), few.end());
+  std::vector<size_t> sizes = few;
+  if (p.scan && p.step == 1) {
+    sizes.resize(order.size() + 1);
+    std::iota(sizes.begin(), sizes.end(), size_t{0});
+  }
   for (const size_t t : sizes) {
     SizePoint point;
-    point.size = masters + static_cast<int>(t);
-    if (p.imr) point.epsilon = epsilon[t];
+    point.size = static_cast<int>(cb.masters.size() + t);
+    if (p.imr) point.epsilon = r.epsilon[t];
     if (p.scan) {
-      point.mac = response[t].mac;
-      point.gain = response[t].gain;
+      point.mac = r.response[t].mac;
+      point.gain = r.response[t].gain;
     }
-    const bool here = std::binary_search(few.begin(), few.end(), t) || point.size == out.needed;
+    const bool here = std::binary_search(few.begin(), few.end(), t);
     if (p.imr && here && t <= static_cast<size_t>(kAll)) {
       point.frequency = 0;
       point.nco = 1;
@@ -307,15 +326,26 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
         (n.method != RankingMethod::kImr || p.imr) && (n.method != RankingMethod::kEbr || p.ebr);
     if (n.method != method && possible) methods.push_back(n.method);
   }
-  for (size_t i = 0; i < methods.size(); ++i) {
-    if (!progress(0.8, 1)(static_cast<double>(i) / static_cast<double>(methods.size()))) {
+  const auto m = static_cast<int>(out.cb.masters.size());
+  std::vector<Ranked> all;
+  std::vector<size_t> asked;
+  if (o.keep >= 0) asked.push_back(static_cast<size_t>(o.keep));
+  const auto steps = static_cast<double>(2 * methods.size());
+  for (size_t i = 0; i < 2 * methods.size(); ++i) {
+    if (!progress(0.8, 1)(static_cast<double>(i) / steps)) {
       notes.error(909, {}, "stopped");
       return notes;
     }
-    out.rankings.push_back(curve_of(methods[i], out.cb, p, out.modes, o));
+    if (i < methods.size()) {
+      all.push_back(ranked(methods[i], out.cb, p, o));
+      if (const int needed = all.back().curve.needed; needed >= m)
+        asked.push_back(static_cast<size_t>(needed - m));
+    } else {
+      out.rankings.push_back(
+          curve_of(std::move(all[i - methods.size()]), out.cb, p, out.modes, asked));
+    }
   }
   const RankingCurve& chosen = out.rankings.front();
-  const auto m = static_cast<int>(out.cb.masters.size());
   size_t kept = chosen.ranking.order.size();
   if (o.keep >= 0) {
     kept = static_cast<size_t>(o.keep);

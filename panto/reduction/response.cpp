@@ -6,6 +6,7 @@
 #include <Eigen/Sparse>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 #include <unsupported/Eigen/IterativeSolvers>
@@ -21,6 +22,9 @@ using ComplexSparse = Eigen::SparseMatrix<Complex, Eigen::ColMajor, Eigen::Index
 constexpr double kResonance = 1e-11;  // weakest pivot, or residual, of an undamped response
 constexpr double kAside = 1e-7;       // the preconditioner keeps off a natural frequency
 constexpr double kResidual = 1e-12;
+constexpr double kLeft = 1e-8;  // of the forces
+constexpr int kSweeps = 5;
+constexpr double kAlike = 1e-6;  // frequencies that count as one
 
 double omega_of(double hz) { return 2 * std::numbers::pi * hz; }
 
@@ -96,12 +100,19 @@ Result<FullModes> full_modes(const LinearSystem& system, const std::vector<int>&
         911, fmt::format("mode {}: the system has the modes 1 to {}",
                          out.numbers.front() < 0 ? out.numbers.front() + 1 : out.numbers.back() + 1,
                          system.size()));
-  const auto pairs = lowest_pairs(system.K, system.M, out.numbers.back() + 1);
+  // One more: whether the last one stands alone.
+  const auto pairs =
+      lowest_pairs(system.K, system.M, std::min(out.numbers.back() + 2, system.size()));
   if (!pairs)
     return fail(908, fmt::format("the iteration for the lowest {} modes did not converge",
                                  out.numbers.back() + 1));
   out.omega2 = pairs->values(out.numbers);
   out.U = pairs->vectors(Eigen::indexing::all, out.numbers);
+  for (const int number : out.numbers) {
+    const double here = pairs->values(number);
+    out.alike.push_back(static_cast<int>(
+        ((pairs->values.array() - here).abs() <= 2 * kAlike * std::abs(here)).count()));
+  }
   return out;
 }
 
@@ -143,8 +154,13 @@ Result<Eigen::MatrixXcd> forced_response(const LinearSystem& system,
     solver.setTolerance(kResidual);
     solver.setMaxIterations(500);
     solver.set_restart(100);
-    const Eigen::VectorXcd x = solver.solve(f);
-    if (!near.ok() || !x.allFinite() || (a * x - f).norm() > 1e-8 * f.norm())
+    // What is left is small where the preconditioner is large: at a natural frequency it takes some refinement.
+    Eigen::VectorXcd x = solver.solve(f), left = f - a * x;
+    for (int sweep = 0; sweep < kSweeps && left.norm() > kLeft * f.norm(); ++sweep) {
+      x += solver.solve(left);
+      left = f - a * x;
+    }
+    if (!near.ok() || !x.allFinite() || left.norm() > kLeft * f.norm())
       return fail(908, fmt::format("the response at {} Hz did not converge", h.hz));
     out.col(static_cast<Eigen::Index>(k)) = x;
   }
@@ -179,15 +195,20 @@ std::vector<ModeError> mode_errors(const CraigBampton& cb, const FullModes& full
   const auto pairs = symmetric_pairs(stiffness, mass);
   PANTO_EXPECT(pairs.has_value(), "a reduced mass matrix is positive definite");
   const Eigen::MatrixXd products = pairs->vectors.transpose() * load;  // ūᵀ H̃ᵀ M u
-  const double scale = full.omega2.cwiseAbs().maxCoeff();
+  const double elastic = pairs->values(std::min<Eigen::Index>(cb.rigid, m + t - 1));
   std::vector<ModeError> out;
   for (Eigen::Index i = 0; i < loaded.cols(); ++i) {
     ModeError e;
     Eigen::Index best = 0;
-    e.nco = products.col(i).cwiseAbs2().maxCoeff(&best);
+    Eigen::VectorXd shares = products.col(i).cwiseAbs2();
+    shares.maxCoeff(&best);
     const double exact = full.omega2(i), found = std::max(pairs->values(best), 0.0);
-    const bool rigid = exact < 1e-9 * scale;
-    e.frequency = rigid ? std::sqrt(found / scale) : std::abs(std::sqrt(found / exact) - 1);
+    const bool rigid = full.numbers[static_cast<size_t>(i)] < cb.rigid;
+    e.frequency = rigid ? std::sqrt(found / elastic) : std::abs(std::sqrt(found / exact) - 1);
+    const Eigen::Index together = std::min<Eigen::Index>(
+        rigid ? cb.rigid : full.alike[static_cast<size_t>(i)], shares.size());
+    std::sort(shares.data(), shares.data() + shares.size(), std::greater<>());
+    e.nco = std::min(shares.head(together).sum(), 1.0);
     out.push_back(e);
   }
   return out;

@@ -14,6 +14,7 @@ struct FullModes {
   std::vector<int> numbers;
   Eigen::VectorXd omega2;  // ascending
   Eigen::MatrixXd U;       // UᵀMU = I
+  std::vector<int> alike;  // modes of the same frequency, itself included
 };
 // E0911 where a number is not that of a mode; E0908 where the iteration fails.
 Result<FullModes> full_modes(const LinearSystem& system, const std::vector<int>& numbers);
@@ -31,9 +32,11 @@ struct Harmonic {
 Result<Eigen::MatrixXcd> forced_response(const LinearSystem& system,
                                          const std::vector<Harmonic>& harmonics, double damping);
 
-// How well one mode of the full system is kept by a reduced one: that with the largest NCO (RED-9).
+// How well one mode of the full system is kept by a reduced one: that with the largest NCO (RED-9); by as many together as have the same frequency in the full system,
+// whose shapes are a choice among them.
 struct ModeError {
-  double frequency = 0;  // |f* - f| / f; of a rigid mode: 0 where the reduced one is rigid too
+  double frequency =
+      0;  // |f* - f| / f; of a rigid mode relative to the lowest elastic frequency of the reduced system
   double nco = 0;
 };
 // `loaded`: {x₁; η} products HᵀMU with all computed modes, from mode_loads().

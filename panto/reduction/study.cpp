@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "panto/model/study_reader.hpp"
 
 namespace panto {
 namespace {
 
+constexpr int kMostAcross = 10'000, kMostModes = 1'000'000;
 constexpr Dim kMassPerLength{1, -1, 0}, kBendingStiffness{1, 3, -2};
 
 ElasticMaterial material_of(const StudyReader& r) {
@@ -33,6 +35,32 @@ void tables(const StudyReader& r, const char* key, const std::string& label, Dia
 std::string text_or(const StudyReader& r, std::string_view key, const std::string& otherwise = {}) {
   const std::string* text = r.text(key);
   return text != nullptr ? *text : otherwise;
+}
+
+// Whole numbers from 1 on; 1 stands for those that are not, once told.
+std::vector<int> wholes(const StudyReader& r, const char* key, int most) {
+  std::vector<int> out;
+  bool right = true;
+  for (const double number : r.numbers(key, &dim::kNone)) {
+    const bool whole = number >= 1 && number <= most && number == static_cast<int>(number);
+    if (!whole && right)
+      r.error(112, r.find(key)->loc,
+              fmt::format("{}: expected whole numbers from 1 to {}", key, most));
+    right = right && whole;
+    out.push_back(whole ? static_cast<int>(number) : 1);
+  }
+  return out;
+}
+
+// A number, or "1%".
+void share(const StudyReader& r, const char* key, double& value) {
+  const Node* node = r.find(key);
+  if (node == nullptr) return;
+  Node number = *node;
+  auto* text = std::get_if<std::string>(&number.value);
+  const bool percent = text != nullptr && text->ends_with('%');
+  if (percent) text->pop_back();
+  if (r.quantity(number, key, &dim::kNone, value) && percent) value /= 100;
 }
 
 Plate read_plate(const Node& node, Diagnostics& d) {
@@ -73,13 +101,11 @@ Prism read_prism(const Node& node, Diagnostics& d) {
     s.number("height", &dim::kLength, section.height);
     p.sections.push_back(section);
   });
-  const auto across = r.numbers("across", &dim::kNone);
-  const bool whole = across.size() == 2 && across[0] >= 1 && across[1] >= 1 && across[0] <= 1e4 &&
-                     across[1] <= 1e4;
-  if (!whole)
+  const std::vector<int> across = wholes(r, "across", kMostAcross);
+  if (across.size() != 2)
     r.error(113, r.loc(), "across = [n, n] is needed: elements over width and height");
   else
-    p.across_x = static_cast<int>(across[0]), p.across_y = static_cast<int>(across[1]);
+    p.across_x = across[0], p.across_y = across[1];
   int along = 0;
   r.whole("along", 1, along);
   if (along == 0) r.error(111, r.loc(), "missing key \"along\": elements along z");
@@ -136,38 +162,37 @@ PosedModel read_model(const StudyReader& r) {
   return m;
 }
 
+constexpr std::array kOptions{"masters",   "rank", "modes",      "weights", "band",   "damping",
+                              "tolerance", "mac",  "candidates", "keep",    "sample", "force"};
+
+// Options that the table holds; the others stay as they are.
 void read_options(const StudyReader& r, Diagnostics& d, ReduceOptions& o) {
-  for (const char* key : {"masters", "rank", "modes", "weights", "band", "damping", "tolerance",
-                          "mac", "candidates", "keep", "sample"})
-    if (const Node* node = r.find(key)) o.places[key] = node->loc;
-  o.masters = r.texts("masters");
+  const auto has = [&](const char* key) { return r.find(key) != nullptr; };
+  for (const char* key : kOptions)
+    if (has(key)) o.places[key] = r.find(key)->loc;
+  if (has("masters")) o.masters = r.texts("masters");
   if (const std::string* rank = r.text("rank")) {
     o.rank = ranking_method(*rank);
     if (!o.rank)
       r.error(114, r.find("rank")->loc,
               fmt::format("rank: \"{}\" is not one of sbe, imr, ebr", *rank));
   }
-  if (r.find("modes") != nullptr)
-    for (const double number : r.numbers("modes", &dim::kNone)) {
-      if (!(number >= 1 && number <= 1e6) || number != static_cast<int>(number))
-        r.error(112, r.find("modes")->loc, "modes: expected whole numbers from 1 on");
-      else
-        o.modes.push_back(static_cast<int>(number));
-    }
-  o.weights = r.numbers("weights", &dim::kNone);
-  if (r.find("band") != nullptr) {
+  if (has("modes")) o.modes = wholes(r, "modes", kMostModes);
+  if (has("weights")) o.weights = r.numbers("weights", &dim::kNone);
+  if (has("band")) {
     const auto band = r.numbers("band", &dim::kFrequency);
+    const auto* list = r.find("band")->array();
     if (band.size() == 2)
       o.band_hz = {band[0], band[1]};
-    else
+    else if (list == nullptr || list->size() != 2)
       r.error(113, r.find("band")->loc, "band: expected two frequencies, from and to");
   }
   r.number("damping", &dim::kNone, o.damping);
-  r.number("tolerance", &dim::kNone, o.tolerance);
+  share(r, "tolerance", o.tolerance);
   r.number("mac", &dim::kNone, o.mac);
   r.whole("candidates", 1, o.candidates);
   r.whole("keep", 0, o.keep);
-  o.sample = text_or(r, "sample");
+  if (has("sample")) o.sample = text_or(r, "sample");
   tables(r, "force", "force", d, [&](const StudyReader& f) {
     ForceTerm term;
     term.loc = f.loc();
@@ -186,13 +211,28 @@ void read_options(const StudyReader& r, Diagnostics& d, ReduceOptions& o) {
 
 bool is_reduce_study(const ModelSpec& file) { return file.root.find("masters") != nullptr; }
 
+Result<ReduceOptions> changed(ReduceOptions options, const ModelSpec& changes) {
+  Diagnostics d;
+  const StudyReader r(changes.root, "", d);
+  r.keys(std::vector<std::string>(kOptions.begin(), kOptions.end()));
+  if (r.find("modes") != nullptr || r.find("band") != nullptr) {
+    for_modes(options, {});
+    for (const char* key : {"modes", "weights", "band"}) options.places.erase(key);
+  }
+  if (r.find("force") != nullptr) options.forces.clear();
+  read_options(r, d, options);
+  if (!d.ok()) return d;
+  return options;
+}
+
 Result<ReduceStudy> reduce_study(const ModelSpec& file) {
   Diagnostics d;
   ReduceStudy out;
   const StudyReader r(file.root, "", d);
-  r.keys({"name",  "masters",    "rank",     "modes",  "weights", "band",  "damping", "tolerance",
-          "mac",   "candidates", "keep",     "sample", "force",   "model", "set",     "at",
-          "where", "matrices",   "calculix", "plate",  "prism",   "frame"});
+  std::vector<std::string> keys{"name",  "model",    "set",      "at",    "where",
+                                "plate", "matrices", "calculix", "prism", "frame"};
+  keys.insert(keys.end(), kOptions.begin(), kOptions.end());
+  r.keys(keys);
   std::vector<const char*> sources;
   for (const char* key : {"model", "matrices", "calculix", "plate", "prism", "frame"})
     if (r.find(key) != nullptr) sources.push_back(key);

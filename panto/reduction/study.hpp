@@ -35,5 +35,8 @@ struct ReduceStudy {
 bool is_reduce_study(const ModelSpec& file);
 // E0110 … E0115 for keys and types, E0302, E0304 for numbers.
 Result<ReduceStudy> reduce_study(const ModelSpec& file);
+// The options with those that `changes` holds, under the keys of a study, in their place; modes or a band stand for both, and for weights. Diagnostics as
+// above.
+Result<ReduceOptions> changed(ReduceOptions options, const ModelSpec& changes);
 
 }  // namespace panto

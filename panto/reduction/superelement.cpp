@@ -23,8 +23,16 @@ Result<SuperelementModes> superelement_modes(const ReducedSystem& system, int ri
   out.shapes = pairs->vectors.topRows(static_cast<Eigen::Index>(masters));
   if (system.C.rows() == 0) return out;
   const Eigen::MatrixXd c = pairs->vectors.transpose() * system.C * pairs->vectors;
-  out.damping = c.diagonal().cwiseMax(0);
-  const double largest = out.damping.maxCoeff();
+  out.damping = c.diagonal();
+  const double largest = out.damping.cwiseAbs().maxCoeff();
+  if (out.damping.minCoeff() < -1e-12 * largest) {
+    Diagnostics notes;
+    notes.warning(920, {},
+                  "the damping matrix drives a mode, so that there is no file of modes for a "
+                  "superelement");
+    return notes;
+  }
+  out.damping = out.damping.cwiseMax(0);
   for (Eigen::Index i = 0; i < c.rows(); ++i)
     for (Eigen::Index j = 0; j < i; ++j)
       if (std::abs(c(i, j)) > kCoupled * std::sqrt(out.damping(i) * out.damping(j)) &&

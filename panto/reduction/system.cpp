@@ -7,14 +7,17 @@
 #include <cmath>
 #include <set>
 
+#include "panto/numerics/dense.hpp"
+
 namespace panto {
 namespace {
 
-constexpr double kSymmetric = 1e-9;  // round-off of text files and of linearisation
+constexpr double kSymmetric =
+    1e-9;  // round-off of linearisation; of two entries that should be one
 constexpr double kDefinite = 1e-14;  // a pivot of M relative to its diagonal entry
 constexpr size_t kSuggested = 2000;  // names that a slip of the pen is compared with
 
-void check_symmetry(const char* what, SparseMatrix& a, Diagnostics& out) {
+void check_symmetry(const char* what, double round_off, SparseMatrix& a, Diagnostics& out) {
   double largest = 0;
   for (Eigen::Index j = 0; j < a.outerSize(); ++j)
     for (SparseMatrix::InnerIterator i(a, j); i; ++i) {
@@ -28,15 +31,20 @@ void check_symmetry(const char* what, SparseMatrix& a, Diagnostics& out) {
   const SparseMatrix transposed = a.transpose();
   const SparseMatrix difference = a - transposed;
   double worst = 0;
+  bool any = false;
   Eigen::Index row = 0, column = 0;
   for (Eigen::Index j = 0; j < difference.outerSize(); ++j)
-    for (SparseMatrix::InnerIterator i(difference, j); i; ++i)
-      if (std::abs(i.value()) > worst) {
-        worst = std::abs(i.value());
+    for (SparseMatrix::InnerIterator i(difference, j); i; ++i) {
+      const double differs = std::abs(i.value());
+      any = any || differs > 0;
+      if (differs > worst && differs > round_off * largest &&
+          differs > kSymmetric * (std::abs(a.coeff(i.row(), j)) + std::abs(a.coeff(j, i.row())))) {
+        worst = differs;
         row = i.row();
         column = j;
       }
-  if (worst > kSymmetric * largest)
+    }
+  if (worst > 0)
     out.error(
         902, {},
         fmt::format("{} is not symmetric: {}({}, {}) = {:.6g}, {}({}, {}) = {:.6g}; reduction "
@@ -44,7 +52,7 @@ void check_symmetry(const char* what, SparseMatrix& a, Diagnostics& out) {
                     "\"symmetric\" in its first line)",
                     what, what, row + 1, column + 1, a.coeff(row, column), what, column + 1,
                     row + 1, a.coeff(column, row)));
-  else if (worst > 0)
+  else if (any)
     a = SparseMatrix(0.5 * (a + transposed));
 }
 
@@ -55,7 +63,7 @@ std::string upper(std::string text) {
 
 }  // namespace
 
-Diagnostics check(LinearSystem& system) {
+Diagnostics check(LinearSystem& system, double round_off) {
   Diagnostics out;
   const auto square = [&](const char* what, const SparseMatrix& a) {
     if (a.rows() == a.cols() && a.rows() == system.K.rows() && a.rows() > 0) return;
@@ -70,10 +78,14 @@ Diagnostics check(LinearSystem& system) {
   if (out.ok() && system.dofs.size() != static_cast<size_t>(system.size()))
     out.error(901, {},
               fmt::format("{} names for {} degrees of freedom", system.dofs.size(), system.size()));
+  std::set<std::string> names;
+  for (const std::string& name : system.dofs)
+    if (!names.insert(name).second && out.ok())
+      out.error(901, {}, fmt::format("the name \"{}\" stands for two degrees of freedom", name));
   if (!out.ok()) return out;
-  check_symmetry("K", system.K, out);
-  check_symmetry("M", system.M, out);
-  if (system.damped()) check_symmetry("C", system.C, out);
+  check_symmetry("K", round_off, system.K, out);
+  check_symmetry("M", round_off, system.M, out);
+  if (system.damped()) check_symmetry("C", round_off, system.C, out);
   if (!out.ok()) return out;
   for (int i = 0; i < system.size(); ++i)
     if (!(system.M.coeff(i, i) > 0)) {
@@ -117,19 +129,31 @@ Result<LinearSystem> linear_system(const LinearModel& linear, const std::string&
   system.dofs = linear.independent;
   const Eigen::Index n = linear.M_z.rows();
   const auto involved = [&](const Eigen::VectorXd& weights) {
+    const double least = 1e-9 * weights.cwiseAbs().maxCoeff();  // above what solving leaves
     std::vector<int> dofs;
     for (Eigen::Index i = 0; i < n; ++i)
-      if (weights(i) != 0) dofs.push_back(static_cast<int>(i));
+      if (std::abs(weights(i)) > least) dofs.push_back(static_cast<int>(i));
     return dofs;
+  };
+  // Accelerations wᵀẍ = -wᵀM⁻¹(K x + C ẋ) show as rows that are nearly full: w tells which they are.
+  Eigen::MatrixXd flexibility;
+  const auto read = [&](Eigen::Index output) {
+    const Eigen::VectorXd x = linear.C_x.row(output).head(n).transpose(),
+                          v = linear.C_x.row(output).segment(n, n).transpose();
+    std::vector<int> dofs = involved(x);
+    if (2 * static_cast<Eigen::Index>(dofs.size()) > n &&
+        (flexibility.size() > 0 || invert(linear.K_z, flexibility))) {
+      std::vector<int> accelerated = involved(linear.M_z * (flexibility.transpose() * x));
+      if (accelerated.size() < dofs.size()) dofs = std::move(accelerated);
+    }
+    return dofs.empty() ? involved(v) : dofs;
   };
   for (size_t j = 0; j < linear.inputs.size(); ++j)
     system.sets.push_back(
         {linear.inputs[j], involved(linear.B_z.col(static_cast<Eigen::Index>(j)))});
   for (size_t i = 0; i < linear.outputs.size(); ++i)
-    system.sets.push_back(
-        {linear.outputs[i],
-         involved(linear.C_x.row(static_cast<Eigen::Index>(i)).head(n).transpose())});
-  out = check(system);
+    system.sets.push_back({linear.outputs[i], read(static_cast<Eigen::Index>(i))});
+  out = check(system, kSymmetric);
   if (!out.ok()) return out;
   return system;
 }
@@ -168,8 +192,16 @@ Result<std::vector<int>> find_dofs(const LinearSystem& system,
     for (const DofSet& s : system.sets)
       if (!known && upper(s.name) == upper(name) && !s.dofs.empty()) take(s);
     if (known) continue;
+    if (std::any_of(system.sets.begin(), system.sets.end(),
+                    [&](const DofSet& s) { return upper(s.name) == upper(name); })) {
+      out.error(904, place,
+                fmt::format("\"{}\" has no degree of freedom: all of it is held, or it reads none",
+                            name));
+      continue;
+    }
     std::vector<std::string> candidates;
-    for (const DofSet& s : system.sets) candidates.push_back(s.name);
+    for (const DofSet& s : system.sets)
+      if (!s.dofs.empty()) candidates.push_back(s.name);
     for (const std::string& dof : system.dofs) {
       if (candidates.size() == kSuggested) break;
       candidates.push_back(dof);

@@ -27,14 +27,14 @@ struct LinearSystem {
   [[nodiscard]] bool damped() const { return C.rows() > 0; }
 };
 
-// Sizes (E0901), finite numbers and symmetry (E0902), M positive definite (E0903). Round-off in symmetry, up to 1e-9 of the largest entry, is
+// Sizes and names (E0901), finite numbers and symmetry (E0902), M positive definite (E0903). Round-off in symmetry, up to 1e-9 of both entries or `round_off` of the largest, is
 // averaged away in place.
-Diagnostics check(LinearSystem& system);
+Diagnostics check(LinearSystem& system, double round_off = 1e-12);
 
 // The same findings with `place` where one has none.
 Diagnostics located(const Diagnostics& findings, const Loc& place);
 
-// The minimal form (LIN-2) of a mechanism linearised at a pose. Sets: per input the coordinates that it drives, per output those that it reads.
+// The minimal form (LIN-2) of a mechanism linearised at a pose. Sets: per input the coordinates that it drives, per output those whose position, speed or acceleration it reads.
 // Fails without second-order form (E0509), and where friction or follower forces make K_z unsymmetric (E0902).
 Result<LinearSystem> linear_system(const LinearModel& linear, const std::string& name);
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,12 +80,13 @@ class Reduction:
         """
         path = os.fspath(path)
         if not path.endswith(".toml"):
-            self._core.write(path)
+            warn(self._core.write(path), stacklevel=2)
             return
         if self._model is None:
             raise ValueError(f"{path}: only the reduction of a model can be a model file")
-        text = _core.reduced_model(self._model._spec, self._model._ready(), self._core)
+        text, notes = _core.reduced_model(self._model._spec, self._model._ready(), self._core)
         _core.write_text(path, text)
+        warn(notes, stacklevel=2)
 
     def view(self, path: str | os.PathLike[str]) -> str:
         """Writes the report page: error by size for every ranking; returns where it is."""
@@ -114,9 +115,9 @@ def reduce(
     rank: str | None = None,
     modes: Sequence[int] | None = None,
     weights: Sequence[float] | None = None,
-    band: tuple[float, float] | None = None,
+    band: Sequence[float | str] | None = None,
     forces: Sequence[Mapping[str, Any]] | None = None,
-    tolerance: float | None = None,
+    tolerance: float | str | None = None,
     mac: float | None = None,
     damping: float | None = None,
     sample: str | None = None,
@@ -134,11 +135,11 @@ def reduce(
                 (M, K, C): arrays, scipy's sparse matrices, or names of Matrix Market files
     masters:    degrees of freedom, nodes or sets that stay
     rank:       "imr" for modes, "ebr" for forces (defaults), "sbe": lowest frequency first
-    modes:      to keep, by number from 1, rigid ones counted; with ``weights``
-    band:       or all elastic modes between two frequencies [Hz]
+    modes:      to keep, by number from 1, rigid ones counted; ``weights``: one per mode
+    band:       or all elastic modes between two frequencies [Hz], or texts with a unit
     forces:     periodic forces on masters: {"at": [names], "frequency": [Hz],
                 "amplitude": [N, N m], "phase": [rad]}
-    tolerance:  relative error allowed (0.01); mac: of forced responses (0.999)
+    tolerance:  relative error allowed (0.01), or "1%"; mac: of forced responses (0.999)
     damping:    structural damping ratio of forced responses; sample: master that is compared
     candidates: interior modes to choose from; keep: a number to keep, whatever the tolerance
     dofs:       names for the rows of matrices; default: "d1", "d2", …
@@ -151,14 +152,13 @@ def reduce(
     True
     """
     core, options, notes, model = _source(system, at, where, dofs)
-    if rank is not None:
-        options.rank = rank
-        options.forget_place("rank")
     given = {
-        "masters": [masters] if isinstance(masters, str) else masters,
+        "masters": masters,
+        "rank": rank,
         "modes": modes,
         "weights": weights,
         "band": band,
+        "force": forces,
         "tolerance": tolerance,
         "mac": mac,
         "damping": damping,
@@ -166,21 +166,8 @@ def reduce(
         "candidates": candidates,
         "keep": keep,
     }
-    for name, value in given.items():
-        if value is not None:
-            listed = name in ("masters", "modes", "weights") and not isinstance(value, str)
-            setattr(options, name, list(value) if listed else value)
-            options.forget_place(name)
-    if forces is not None:
-        options.clear_forces()
-    for force in forces or ():
-        places = force["at"]
-        options.add_force(
-            [places] if isinstance(places, str) else list(places),
-            float(force["frequency"]),
-            float(force.get("amplitude", 1)),
-            float(force.get("phase", 0)),
-        )
+    changes = {name: _plain(value) for name, value in given.items()}
+    options = options.changed(_core.Spec(changes, *_caller()))
     with _shown_progress(progress) as watch:
         reduced, found, more = _core.reduce(core, options, watch)
     notes = [*notes, *more]
@@ -224,6 +211,14 @@ def _source(
     model = as_model(system)
     made, notes = _core.linear_system_of_model(model._ready(), _pose(at), where)
     return made, options, notes, model
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (str, np.ndarray)) or not isinstance(value, Iterable):
+        return value
+    return [_plain(item) for item in value]
 
 
 def _entries(matrix: Any) -> _core.MatrixEntries:

@@ -453,6 +453,7 @@ class Reproduced:
     band: float
     reproduced: bool
     note: str  #: where the values differ: why
+    assumed: list[str]  #: data of the case that the source does not print
 
 
 def reproduce(key: str) -> list[Reproduced]:

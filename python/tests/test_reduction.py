@@ -131,6 +131,59 @@ def test_mistakes_are_told():
         pg.reduce((mass,), ["d1"], keep=1)
 
 
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"modes": [1], "band": (9, 12)}, r"E0913.*not both"),
+        ({"modes": [1.5]}, r"E0112.*modes"),
+        ({"modes": [1, 1], "weights": [1, 2]}, r"E0913.*mode 1 is given twice"),
+        ({"modes": [1, 2], "weights": [1]}, r"E0913.*1 weights for 2 modes"),
+        ({"band": (0, 5), "weights": [1, 2]}, r"E0913.*2 weights for 0 modes"),
+        ({"band": (0, 5, 6)}, r"E0113.*band"),
+        ({"band": (0, "5 mm")}, r"E0302.*band"),
+        ({"modes": [1], "tolerance": "little"}, r"E0112.*tolerance"),
+        ({"modes": [1], "tolerance": "200%"}, r"E0913.*tolerance 2"),
+        ({"modes": ["first"]}, r"E0112.*modes"),
+        ({"keep": 1.5}, r"E0112.*keep"),
+        ({"forces": [{"at": "d5", "frequency": 1, "phas": 2}]}, r'"phas".*"phase"'),
+        ({"forces": [{"at": "d5"}]}, r'E0111.*"frequency"'),
+        ({"forces": [{"frequency": 1}]}, r'E0111.*"at"'),
+        ({"forces": {"at": "d5", "frequency": 1}}, r"E0112.*list"),
+    ],
+)
+def test_options_that_are_wrong_are_told_with_their_place(options, words):
+    with pytest.raises(pg.ModelError, match=words) as told:
+        pg.reduce(chain(5), ["d5"], **options)
+    assert all(item.file in (__file__, "") for item in told.value.items)
+
+
+def test_a_tolerance_can_be_a_percentage_and_numbers_quantities():
+    found = pg.reduce(chain(), "d60", modes=range(1, 4), tolerance="0.1%")
+    assert found.kept == pg.reduce(chain(), "d60", modes=np.arange(1, 4), tolerance=1e-3).kept
+    found = pg.reduce(chain(), "d60", band=("0 Hz", "1.5 Hz"))
+    assert found.kept == pg.reduce(chain(), "d60", band=(0, 1.5)).kept
+    given = {"at": ["exciter"], "frequency": "50 Hz", "phase": "30 deg"}
+    assert pg.reduce(FRAME, forces=[given]).size == pg.reduce(FRAME).size
+
+
+def test_modes_given_stand_over_modes_and_weights_of_a_study():
+    study = {**FRAME, "modes": [3, 4, 5], "weights": [1, 2, 3]}
+    assert [m.mode for m in pg.reduce(study, modes=[3]).modes] == [3]
+    assert pg.reduce(study, band=(0, 1e4)).modes
+    with pytest.raises(pg.ModelError, match="2 weights for 3 modes"):
+        pg.reduce(study, weights=[1, 2])
+
+
+def test_what_saving_finds_is_a_warning(tmp_path):
+    mass, stiffness = chain(12)
+    coupled = np.zeros_like(mass)
+    coupled[0, 0] = 1
+    found = pg.reduce((mass, stiffness, coupled), ["d6", "d12"], keep=2)
+    with pytest.warns(pg.ModelWarning, match="W0920"):
+        found.save(tmp_path / "coupled.h5")
+    assert (tmp_path / "coupled.C.mtx").exists()
+
+
 def test_a_stop_is_told():
     bar = {
         "masters": ["z_min"],

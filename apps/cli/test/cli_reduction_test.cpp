@@ -1,6 +1,7 @@
 // `panto reduce`.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "apps/cli/test/program.hpp"
 
@@ -64,6 +65,43 @@ TEST_F(ReduceVerb, TellsSizesOrdersAndErrorsOfEveryRankingAsJson) {
   }
   ASSERT_EQ(j["modes"].size(), 2u);
   EXPECT_EQ(j["modes"][0]["mode"], 3);
+}
+
+TEST_F(ReduceVerb, PrintsTheSizesThatWereAskedAbout) {
+  // A chain of 60 masses: more sizes than the table has rows.
+  const int n = 60;
+  std::string k = "60 60\n", m = "60 60\n";
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      k += i == j                 ? (i + 1 == n ? "10000\n" : "20000\n")
+           : std::abs(i - j) == 1 ? "-10000\n"
+                                  : "0\n";
+      m += i == j ? "1\n" : "0\n";
+    }
+  matrices(k.c_str(), m.c_str());
+  const std::string chain = "reduce K.mtx --mass M.mtx --masters d60,d30 ";
+  const std::string wanted = "--modes 9,11 --forces 1.7Hz:d60=1 --damping 0.01 ";
+  const json rankings = panto(chain + wanted + "--json").json()["rankings"];
+  const std::string text = panto(chain + wanted).out;
+  const size_t priori = text.find("error by size (a priori)"),
+               gain = text.find("error by size (gain, MAC)");
+  ASSERT_NE(priori, std::string::npos) << text;
+  ASSERT_NE(gain, std::string::npos) << text;
+  for (const auto& [name, ranking] : rankings.items()) {
+    const int needed = ranking["needed"].get<int>();
+    ASSERT_GT(needed, 2) << name;
+    std::string row = std::to_string(needed);
+    row = "\n" + std::string(8 - row.size(), ' ') + row + " ";
+    EXPECT_LT(text.find(row, priori), gain) << name << "\n" << text;
+    EXPECT_NE(text.find(row, gain), std::string::npos) << name << "\n" << text;
+    for (const auto& [other, curve] : rankings.items())
+      EXPECT_TRUE(std::any_of(curve["sizes"].begin(), curve["sizes"].end(), [&](const json& p) {
+        return p["size"] == needed && p["epsilon"].is_number() && p["gain_error"].is_number();
+      })) << other;
+  }
+  const std::string kept = panto(chain + "--keep 3").out;
+  EXPECT_NE(kept.find("60 degrees of freedom -> 5"), std::string::npos) << kept;
+  EXPECT_EQ(kept.find("error by size"), std::string::npos) << kept;
 }
 
 TEST_F(ReduceVerb, WritesAPageWithErrorsBySizeForEveryRanking) {

@@ -260,6 +260,11 @@ TEST_F(Program, ReproduceListsCasesAndReportsRows) {
                                                 "verdict", "note"}));
     EXPECT_EQ(row["verdict"], "reproduced") << row;
   }
+  EXPECT_TRUE(one.json()["assumed"].empty());
+  // What the source does not print is said, also where all is reproduced.
+  const json horn = panto("reproduce palomba:table5.1 --json").json();
+  EXPECT_NE(horn["assumed"]["palomba:table5.1"].dump().find("plane strain"), std::string::npos);
+  EXPECT_NE(panto("reproduce palomba:table5.1").out.find("plane strain"), std::string::npos);
 }
 
 TEST_F(Program, LinearizeAlongGivesMatricesOverTime) {

@@ -39,6 +39,11 @@ TEST(ReduceStudy, KeysAndSourcesAreChecked) {
       {"masters = [\"a\"]\nmodel = \"pendulum\"\nmodez = [1]\n", "E0110"},
       {"masters = [\"a\"]\nmodel = \"pendulum\"\nmodes = [0]\n", "E0112"},
       {"masters = [\"a\"]\nmodel = \"pendulum\"\nband = [1]\n", "E0113"},
+      {"masters = [\"a\"]\nmodel = \"pendulum\"\nmodes = [1.5]\n", "E0112"},
+      {"masters = [\"a\"]\n[prism]\nacross = [2.5, 2]\nalong = 3\n", "E0112"},
+      {"masters = [\"a\"]\n[prism]\nacross = [2, 20000]\nalong = 3\n", "E0112"},
+      {"masters = [\"a\"]\n[prism]\nacross = [2]\nalong = 3\n", "E0113"},
+      {"masters = [\"a\"]\nmodel = \"pendulum\"\ntolerance = \"x%\"\n", "E0112"},
       {"masters = [\"a\"]\nmatrices = { M = \"m.mtx\" }\n", "E0111"},
       {"masters = [\"a\"]\nmatrices = { M = \"m.mtx\", K = \"k.mtx\" }\n", "E0621"},
       {"masters = [\"a\"]\n[plate]\nx = [0, 1]\ny = [1, 0]\nthickness = 1\nyoungs_modulus = 1\n"

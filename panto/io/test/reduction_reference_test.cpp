@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <numbers>
 #include <regex>
@@ -12,6 +13,7 @@
 #include "panto/io/load.hpp"
 #include "panto/io/matrix_market.hpp"
 #include "panto/io/reduction.hpp"
+#include "panto/linear/linearize.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace panto {
@@ -100,6 +102,44 @@ spring = [{ between = ["tip", "beam.5"], stiffness = "2 kN/m" },
   EXPECT_EQ(again->dofs, r->system.names);
   EXPECT_EQ(Eigen::MatrixXd(again->M), r->system.M);
   EXPECT_EQ(Eigen::MatrixXd(again->K), r->system.K);
+
+  // A reduction in the same place takes its files with it, and files that name other rows are not mixed.
+  EXPECT_TRUE(std::filesystem::exists(folder.path("small.modes.csv")));
+  RankedReduction coupled = *r;
+  coupled.system.C = Eigen::MatrixXd::Zero(r->system.K.rows(), r->system.K.cols());
+  coupled.system.C(0, 0) = 1;
+  EXPECT_TRUE(write_reduction(study->system, coupled, folder.path("small.h5")).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder.path("small.modes.csv")));
+  EXPECT_TRUE(std::filesystem::exists(folder.path("small.C.mtx")));
+  EXPECT_TRUE(write_reduction(study->system, *r, folder.path("small.h5")).ok());
+  EXPECT_FALSE(std::filesystem::exists(folder.path("small.C.mtx")));
+  std::vector<std::string> others = r->system.names;
+  std::swap(others.front(), others.back());
+  write_matrix_market(r->system.M.sparseView(), true, others, folder.path("small.M.mtx"));
+  const auto mixed = read_matrices({folder.path("small.M.mtx"), folder.path("small.K.mtx"), ""});
+  ASSERT_FALSE(mixed.ok());
+  EXPECT_EQ(mixed.diagnostics().items().front().id, 901);
+  EXPECT_EQ(mixed.diagnostics().items().front().loc.file, folder.path("small.M.mtx"));
+}
+
+// Accelerometers and gyroscopes read accelerations and speeds: masters are the displacements they belong to.
+TEST(Reduction, SensorsNameTheDisplacementsTheyRead) {
+  const test::TemporaryFolder folder;
+  const auto model = load(folder.put("rod.toml", R"(
+space = "planar"
+body = [{ name = "rod", beam = { length = 0.5, rectangle = ["20 mm", "2 mm"], E = "70 GPa", density = 2700, elements = 4 } }]
+joint = [{ name = "hold", type = "weld", parent = "ground", child = "rod" }]
+sensor = [{ name = "acc", type = "accelerometer", of = "rod.end", axis = "y" },
+          { name = "rate", type = "gyroscope", of = "rod.n4" }]
+)"));
+  ASSERT_TRUE(model.ok()) << model.diagnostics().text();
+  const auto workspace = Workspace::create(*model, nominal(*model));
+  const auto point = operating_point(*workspace, {});
+  ASSERT_TRUE(point.ok()) << point.diagnostics().text();
+  const auto system = linear_system(*linearize(*workspace, *point), "rod");
+  ASSERT_TRUE(system.ok()) << system.diagnostics().text();
+  EXPECT_EQ(*find_dofs(*system, {"acc"}), *find_dofs(*system, {"rod.n5.uy"}));
+  EXPECT_EQ(*find_dofs(*system, {"rate"}), *find_dofs(*system, {"rod.n4.theta"}));
 }
 
 TEST(Reduction, AMechanismIsReducedAtItsPose) {

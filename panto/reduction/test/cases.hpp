@@ -58,6 +58,14 @@ inline std::vector<Harmonic> feeder_forces(const std::vector<int>& masters) {
   return out;
 }
 
+// A bar of 16 kg in steps of 10 mm on two springs that are 1e9 times softer than its elements: sqrt(2 k/m) and, of a stiff bar, sqrt(6 k/m).
+inline BeamFrame soft_frame(double stiffness) {
+  BeamFrame f;
+  f.beams = {{"bar", equal_steps(0, 0.8, 80), 20, 6e4}};
+  f.springs = {{"bar.1", "ground", stiffness}, {"bar.81", "ground", stiffness}};
+  return f;
+}
+
 // A solid in the manner of Palomba's sonotrode, whose shape is not printed: a stepped bar of the printed titanium, 8712 degrees of freedom.
 inline Prism sonotrode_prism() {
   Prism p;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "panto/reduction/superelement.hpp"
 #include "panto/reduction/test/cases.hpp"
 
 namespace panto {
@@ -100,6 +101,28 @@ TEST(CraigBamptonLaws, AFreeBodyKeepsItsRigidMotions) {
   const ReducedSystem r = reduced(c.system, cb, numbers(5));
   const auto pairs = symmetric_pairs(r.K, r.M);
   EXPECT_LT(pairs->values.head(3).cwiseAbs().maxCoeff(), 1e-9 * pairs->values(3));
+}
+
+// Strain energies that nearly cancel are told from none: soft supports are no rigid motion, and one that pushes is refused.
+TEST(CraigBamptonLaws, SoftSupportsAreNotRigid) {
+  const LinearSystem s = *beam_frame(test::soft_frame(600), "bar");
+  const std::vector<int> masters = *find_dofs(s, {"bar.1", "bar.81"});
+  CraigBamptonOptions options;
+  options.modes = 3;
+  const CraigBampton cb = *craig_bampton(s, masters, options);
+  EXPECT_EQ(cb.rigid, 0);
+  const SuperelementModes modes = *superelement_modes(reduced(s, cb, {0, 1, 2}), cb.rigid);
+  EXPECT_NEAR(modes.omega2(0), 75, 0.01);
+  EXPECT_NEAR(modes.omega2(1), 225, 0.01);
+
+  LinearSystem pushed = s;
+  pushed.K.coeffRef(masters.front(), masters.front()) -= 1200;
+  const auto refused = craig_bampton(pushed, masters, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.diagnostics().items().front().id, 907);
+  pushed.K.coeffRef(masters.front(), masters.front()) += 600;
+  pushed.K.coeffRef(masters[2], masters[2]) -= 600;
+  EXPECT_EQ(craig_bampton(pushed, masters, options)->rigid, 2);
 }
 
 TEST(CraigBamptonLaws, FewModesByIterationAreTheLowestOfAll) {

@@ -135,6 +135,47 @@ TEST(RankLaws, ForcedResponsesSolveTheEquationsOfMotion) {
   }
 }
 
+// Near and at a natural frequency, where what is left of GMRES is large beside the forces.
+TEST(RankLaws, DampedResponsesAtResonanceSolveTheEquationsOfMotion) {
+  const LinearSystem feeder = *beam_frame(test::feeder_frame(), "feeder");
+  using Complex = std::complex<double>;
+  const double natural = std::sqrt(full_modes(feeder, {2})->omega2(0)) / (2 * std::numbers::pi);
+  for (const double ratio : {0.997, 1.0, 1.0003, 1.002})
+    for (const double damping : {1e-3, 0.01, 0.02}) {
+      const double hz = ratio * natural, w = 2 * std::numbers::pi * hz;
+      const int dof = find_dofs(feeder, {"exciter1"})->front();
+      const auto x = forced_response(feeder, {{hz, {{dof, 1.0}}}}, damping);
+      ASSERT_TRUE(x.ok()) << x.diagnostics().text();
+      const Eigen::MatrixXcd a =
+          Complex(1, 2 * damping) * Eigen::MatrixXd(feeder.K).cast<Complex>() -
+          w * w * Eigen::MatrixXd(feeder.M).cast<Complex>();
+      const Eigen::VectorXcd exact =
+          a.partialPivLu().solve(Eigen::VectorXcd::Unit(feeder.size(), dof));
+      EXPECT_LT((x->col(0) - exact).norm(), 1e-7 * exact.norm()) << ratio << ' ' << damping;
+    }
+}
+
+TEST(RankLaws, ModesOfOneFrequencyAreJudgedTogether) {
+  // A square bar bends alike in both directions.
+  Prism p;
+  p.sections = {{0, 0.02, 0.02}, {0.2, 0.02, 0.02}};
+  p.across_x = p.across_y = 2;
+  p.z = equal_steps(0, 0.2, 6);
+  p.material = {70e9, 0.3, 2700};
+  const LinearSystem bar = *prism(p);
+  const std::vector<int> masters = *find_dofs(bar, {"z_min"});
+  CraigBamptonOptions options;
+  options.modes = -1;
+  const CraigBampton cb = *craig_bampton(bar, masters, options);
+  const FullModes full = *full_modes(bar, {0, 5, 6, 8});
+  EXPECT_EQ(full.alike[2], 2);
+  const Eigen::MatrixXd loads = mode_loads(bar, cb, full.U);
+  for (const ModeError& e : mode_errors(cb, full, loads, rank_sbe(cb).order)) {
+    EXPECT_NEAR(e.nco, 1, 1e-9);
+    EXPECT_LT(e.frequency, 1e-5);
+  }
+}
+
 TEST(RankLaws, AllModesReproduceTheResponseWithAndWithoutADampingMatrix) {
   for (const bool damped : {false, true}) {
     LinearSystem feeder = *beam_frame(test::feeder_frame(), "feeder");

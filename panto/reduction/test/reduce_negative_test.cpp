@@ -46,6 +46,20 @@ TEST(Refused, AsymmetricMatrices) {
   expect(check(s), "E0902", "not a finite number");
 }
 
+TEST(Refused, AsymmetryThatIsSmallBesideStiffElements) {
+  LinearSystem s = *beam_frame(test::soft_frame(600), "bar");
+  const int a = find_dofs(s, {"bar.1.y"})->front(), b = find_dofs(s, {"bar.81.y"})->front();
+  s.K.coeffRef(a, b) += 500;
+  s.K.coeffRef(b, a) -= 500;
+  expect(check(s), "E0902", "K is not symmetric");
+}
+
+TEST(Refused, NamesThatStandTwice) {
+  LinearSystem s = horn();
+  s.dofs[7] = s.dofs[3];
+  expect(check(s), "E0901", "stands for two");
+}
+
 TEST(Refused, RoundOffOfSymmetryIsAveragedAway) {
   LinearSystem s = horn();
   s.K.coeffRef(3, 5) *= 1 + 1e-12;
@@ -129,6 +143,10 @@ TEST(Refused, OptionsThatDoNotSayWhatFor) {
   o = horn_options();
   o.weights = {1, 2};
   expect(horn(), o, "E0913", "2 weights for 1 modes");
+  o = horn_options();
+  o.modes = {8, 14, 8};
+  o.weights = {1, 2, 3};
+  expect(horn(), o, "E0913", "mode 8 is given twice");
   o = horn_options();
   o.tolerance = 1.5;
   expect(horn(), o, "E0913", "tolerance 1.5");
