@@ -94,6 +94,8 @@ Status nearest_to_rest(HorizonCollocation& problem, const Eigen::MatrixXd& rest,
   }
   for (auto& e : program.hessian) e.value /= largest;
   program.g /= largest;
+  // Of flexible arms with growing modes that hardly show in positions: without this steps follow H beyond where the equations are linear.
+  program.held = 1e-2;
 
   Eigen::VectorXd rows;
   program.equations = [&](const Eigen::VectorXd& x, Eigen::VectorXd& c, Entries* derivatives) {

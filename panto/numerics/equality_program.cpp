@@ -29,7 +29,7 @@ class Program : public Ipopt::TNLP {
     n = static_cast<Index>(p_.start.size());
     m = static_cast<Index>(c_.size());
     jacobian = static_cast<Index>(derivatives_.size());
-    hessian = static_cast<Index>(p_.hessian.size());
+    hessian = static_cast<Index>(p_.hessian.size()) + (p_.held > 0 ? n : 0);
     style = C_STYLE;
     return true;
   }
@@ -76,7 +76,7 @@ class Program : public Ipopt::TNLP {
     for (Index k = 0; k < count; ++k) values[k] = derivatives_[static_cast<size_t>(k)].value;
     return finite;
   }
-  bool eval_h(Index, const Number*, bool, Number factor, Index, const Number*, bool, Index,
+  bool eval_h(Index n, const Number*, bool, Number factor, Index, const Number*, bool, Index,
               Index* row, Index* column, Number* values) override {
     for (size_t k = 0; k < p_.hessian.size(); ++k) {
       if (values == nullptr) {
@@ -85,6 +85,13 @@ class Program : public Ipopt::TNLP {
       } else {
         values[k] = factor * p_.hessian[k].value;
       }
+    }
+    for (Index i = 0; p_.held > 0 && i < n; ++i) {
+      const size_t k = p_.hessian.size() + static_cast<size_t>(i);
+      if (values == nullptr)
+        row[k] = column[k] = i;
+      else
+        values[k] = factor * p_.held;
     }
     return true;
   }

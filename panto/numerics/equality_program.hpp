@@ -17,6 +17,8 @@ struct EqualityProgram {
   std::vector<SparseEntry> hessian;  // of H, the lower triangle; entries of one place add up
   Eigen::VectorXd g;
   Eigen::VectorXd start;
+  // Added to the diagonal of H in steps alone, which become shorter where little holds x; the minimum stays where it is.
+  double held = 0;
   // c(x) and, where `derivatives` is given, its derivatives: always in the same places and order. False: not finite there.
   std::function<bool(const Eigen::VectorXd& x, Eigen::VectorXd& c,
                      std::vector<SparseEntry>* derivatives)>

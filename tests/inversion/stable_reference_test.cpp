@@ -121,6 +121,19 @@ TEST(StableReference, TheFourCasesToAMillionth) {
   EXPECT_LT(apart(free_torque, clamped), 1e-5);
 }
 
+// Without conditions at the ends, by IPOPT, on the arm of one element.
+TEST(StableReference, TheMotionNearestToRestIsTheBoundedOne) {
+  StableOptions options;
+  options.dt = 0.01;  // and middles
+  options.before = options.after = 1;
+  const auto bounded = inverted(arm(1, true, true), options);
+  options.method = StableMethod::kDirect;
+  const auto nearest = inverted(arm(1, true, true), options);
+  ASSERT_TRUE(bounded.ok()) << bounded.diagnostics().text();
+  ASSERT_TRUE(nearest.ok()) << nearest.diagnostics().text();
+  EXPECT_LT(apart(*bounded, *nearest), 1e-4);
+}
+
 // A16 and A20: the inputs of a rigid link leave 8.39°, those of four elements 0.14 to 0.15° on an arm of ten.
 TEST(StableReference, TheArmComesToRest) {
   const Path path = inversion_test::one_link_swing();

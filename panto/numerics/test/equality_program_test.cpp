@@ -56,6 +56,15 @@ TEST(EqualityProgram, IsExactWithLinearEquations) {
   EXPECT_LE(found.iterations, 3);
 }
 
+TEST(EqualityProgram, HoldingStepsBackDoesNotMoveTheMinimum) {
+  EqualityProgram p = circle();
+  p.held = 2;
+  const EqualityOptimum found = minimise(p, 200, 1e-10);
+  ASSERT_TRUE(found.solved);
+  EXPECT_NEAR(found.x[0], 2 / std::sqrt(5.), 1e-8);
+  EXPECT_NEAR(found.x[1], 1 / std::sqrt(5.), 1e-8);
+}
+
 TEST(EqualityProgram, SaysWhereItFails) {
   EqualityProgram p = circle();
   p.equations = [](const Eigen::VectorXd& x, Eigen::VectorXd& c,

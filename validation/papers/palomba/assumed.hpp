@@ -52,8 +52,7 @@ inline constexpr const char* kObserverAssumed[] = {
     "encoders: 4096 steps on all three angles, quantised, used at their edges",
     "variance of an edge: that of a passage at 1 rad/s within a step",
     "strain gauges: at mid-length of AB and AD and 0.6 m from C on CE, 2e-5 1/m",
-    "torque sensors: 0.2 % of full scale (15, 60, 2 N m), 24 bits over +-10 V, mean of two "
-    "readings",
+    "torque sensors: 0.2 % of full scale (15, 60, 2 N m), 24 bits, mean of two readings",
     "process noise: that of the torques, and 1e-10 (rad/s)2 or (m/s)2 per step on all speeds",
     "deviations at the start: 1e-4 rad or m, 1e-3 rad/s or m/s",
     "column printed: 0 for errors, the plant's for lines; the thesis shows curves",
