@@ -13,7 +13,16 @@
 namespace panto {
 namespace {
 
-// The plant moved by the inputs, from the state the inverse model started in.
+// The plant is at rest where inputs begin to act; the bounded motion has left it a little where its
+// horizon begins.
+void where_it_begins(const Inversion& found, std::vector<double>& y, std::vector<double>& v) {
+  for (size_t i = 0; i < found.y.size(); ++i) {
+    y.push_back(found.stable ? found.stable->rest[i] : found.y[i].front());
+    v.push_back(found.stable ? 0.0 : found.v[i].front());
+  }
+}
+
+// The plant moved by the inputs, from rest.
 Result<Run> forward(const Model& model, const Params& params, const ModelServo& servo,
                     const Inversion& inversion, const InvertOptions& options) {
   Model plant = model;
@@ -40,10 +49,7 @@ Result<Run> forward(const Model& model, const Params& params, const ModelServo& 
            kSeconds;
   };
   std::vector<double> rates;
-  for (size_t i = 0; i < inversion.y.size(); ++i) {
-    o.q.push_back(inversion.y[i].front());
-    rates.push_back(inversion.v[i].front());
-  }
+  where_it_begins(inversion, o.q, rates);
   o.v.resize(static_cast<size_t>(model.nv));
   BallCoordinates(model).speeds(o.q, rates, o.v);
   return simulate(plant, params, o);
@@ -239,6 +245,7 @@ Diagnostics solve_stably(ServoSystem& servo, const Path& path, const InvertOptio
   Diagnostics notes;
   const double dt = options.inverse.dt;
   StableOptions wanted = options.stable;
+  wanted.cycle = dt;
   if (wanted.after < 0 && options.until > 0) wanted.after = options.until - path.end();
   if (!(dt > 0) || (options.until > 0 && options.until < path.end())) {
     notes.error(1072, {},
@@ -251,8 +258,6 @@ Diagnostics solve_stably(ServoSystem& servo, const Path& path, const InvertOptio
   Result<StableInversion> solved = invert_stably(servo, path, wanted);
   notes.append(solved.diagnostics());
   if (!solved.ok()) return notes;
-  notes.append(resolves(solved->modes, dt));
-  if (!notes.ok()) return notes;
   const double begin = path.begin() - std::floor(solved->before / dt + 1e-6) * dt,
                length = solved->t.back() - begin;
   const auto count = static_cast<size_t>(length / dt + 1e-6) + 1;
@@ -334,10 +339,7 @@ std::string forward(ServoSystem& system, const InvertOptions& options, Inversion
     return u;
   };
   std::vector<double> y, v, z(found.outputs.size());
-  for (size_t i = 0; i < found.y.size(); ++i) {
-    y.push_back(found.y[i].front());
-    v.push_back(found.v[i].front());
-  }
+  where_it_begins(found, y, v);
   std::vector<std::vector<double>> achieved(z.size());
   Status status = plant->start(found.t.front(), y, v);
   constexpr int kParts = 10;

@@ -59,9 +59,9 @@ TEST_F(InvertVerb, SolvesForTheBoundedMotionOfANonMinimumPhaseArm) {
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const json j = run.json();
   EXPECT_EQ(j["analysis"]["class"], "non-minimum phase");
-  // Internal motion of 21.9 1/s has decayed to a millionth after 0.63 s; inputs begin about 0.2 s before the path.
-  EXPECT_NEAR(j["stable"]["before"].get<double>(), 0.63, 0.01);
-  EXPECT_NEAR(j["t"].front().get<double>(), -0.63, 0.01);
+  // Internal motion of 21.9 1/s has decayed to a millionth after 0.63 s, 64 intervals; inputs begin about 0.2 s before the path.
+  EXPECT_NEAR(j["stable"]["before"].get<double>(), 0.64, 1e-9);
+  EXPECT_NEAR(j["t"].front().get<double>(), -0.64, 1e-9);
   EXPECT_NEAR(j["stable"]["pre_actuation"].get<double>(), 0.2, 0.02);
   EXPECT_LE(j["stable"]["error"].get<double>(), 1e-6);
   EXPECT_EQ(j["stable"]["clamped_begin"].size(), 0u);
@@ -91,10 +91,22 @@ TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
       "slider_crank_flexible --output mid_y --by T --set E=3e9 --to 0.15 --in 0.5s --method stable",
       2, "E1071", "crosses the imaginary axis");
   refused(arm + "--step 0.2s", 2, "E1078", "must be shorter than");
-  refused(arm + "--tolerance 1e-15", 3, "E1074", "allow more intervals or a larger tolerance");
+  refused(arm + "--tolerance 1e-15", 3, "E1074", "a larger tolerance");
   refused(arm + "--before 20ms", 0, "W1077", "would do");
+  refused(arm + "--smooth 0", 3, "E1073", "the speed of the path jumps");
+  refused(arm + "--smooth 1", 3, "E1074", "the path is C1, the inverse needs C2");
   refused("mass_on_car --to 4 --in 8s --method stable --tolerance 0.05 --no-verify", 0, "W1076",
           "on the imaginary axis");
+}
+
+// The plant has not moved when the horizon begins: with one too short it cannot follow.
+TEST_F(InvertVerb, VerifiesFromRest) {
+  const Outcome run = panto(
+      "invert manipulator_2d --output z --by u --to 30deg --method stable --step 1ms --before "
+      "0.05 --after 0.05 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("W1077"), std::string::npos) << run.err;
+  EXPECT_NEAR(run.json()["tracking_max"][0].get<double>(), 0.0168, 5e-4);
 }
 
 TEST_F(InvertVerb, WritesAPageWithTheDesiredPathAndTellsWhereALimitIsExceeded) {
