@@ -297,6 +297,22 @@ Diagnostics solve(ServoSystem& servo, const Path& path, const InvertOptions& opt
   return notes;
 }
 
+// What may help where the plant does not follow.
+std::string remedy(const Inversion& found) {
+  const auto fastest =
+      std::max_element(found.analysis.poles.begin(), found.analysis.poles.end(),
+                       [](const auto& a, const auto& b) { return a.real() < b.real(); });
+  if (fastest != found.analysis.poles.end() &&
+      fastest->real() * (found.t.back() - found.t.front()) > 1)
+    return fmt::format(
+        "it is unstable in itself, with a pole at {} 1/s: inputs alone do not hold it "
+        "on the path, feedback does (tables `[[feedback]]` of a study)",
+        zero_text(*fastest));
+  return found.stable
+             ? "a smaller step, a smaller tolerance, a longer horizon or a smoother path may help"
+             : "a smaller step, a higher order or a smoother path may help";
+}
+
 // What is known of outputs up to whole turns is counted on from the desired ones; errors.
 void compare(const ServoSystem& servo, Inversion& found, Diagnostics& notes) {
   for (size_t i = 0; i < found.outputs.size(); ++i) {
@@ -314,10 +330,10 @@ void compare(const ServoSystem& servo, Inversion& found, Diagnostics& notes) {
     found.tracking_max.push_back(worst);
     found.tracking_rms.push_back(std::sqrt(sum / static_cast<double>(found.t.size())));
     if (!(worst <= 0.05 * std::max(range, 1e-12)) && range > 0)
-      notes.warning(1043, {},
-                    fmt::format("the plant does not follow: output \"{}\" is off by up to {:.3g}; "
-                                "a smaller step, a higher order or a smoother path may help",
-                                found.outputs[i], worst));
+      notes.warning(
+          1043, {},
+          fmt::format("the plant does not follow: output \"{}\" is off by up to {:.3g}; {}",
+                      found.outputs[i], worst, remedy(found)));
   }
 }
 

@@ -282,7 +282,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   StableInversion out;
   out.analysis = analysis;
   out.method = options.method;
-  out.ends = options.ends;
+  out.ends = options.method == StableMethod::kBoundaryValue ? options.ends : EndKind::kEigenspaces;
   out.path_begin = path.begin();
   out.path_end = path.end();
   out.rest.assign(begin->y.begin(), begin->y.end());
@@ -337,7 +337,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   };
   HorizonEnd first{begin->y, forces(*begin), {}, out.modes.frequency},
       last{end.y, forces(end), {}, at_end.frequency};
-  if (options.ends == EndKind::kEigenspaces) {
+  if (out.ends == EndKind::kEigenspaces) {
     first.conditions = leave_along_growing(out.modes);
     last.conditions = arrive_along_decaying(at_end);
   } else {

@@ -99,6 +99,34 @@ TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
           "on the imaginary axis");
 }
 
+// Options that the method has no use for are refused, as a study refuses such keys.
+TEST_F(InvertVerb, RefusesOptionsOfOtherMethods) {
+  const std::string arm = "manipulator_2d --output z --by u --to 30deg --method ";
+  refused(arm + "optimal --ends clamped", 1, "--ends clamped", "method stable");
+  refused(arm + "optimal --clamp-end beta", 1, "--clamp-end beta", "method stable");
+  refused(arm + "bdf3 --guess rest", 1, "--guess rest", "method stable");
+  refused(arm + "bdf3 --before 1s", 1, "--before 1", "stable or optimal");
+  refused(arm + "bdf3 --tolerance 1e-3", 1, "--tolerance 0.001", "stable or optimal");
+  refused(arm + "stable --solver direct", 1, "--solver direct", "method optimal");
+  refused(arm + "optimal --solver other", 1, "--solver other", "direct or indirect");
+  refused(arm + "stable --force", 1, "--force", "goes forward");
+  refused(arm + "stable --form original", 1, "--form original", "goes forward");
+  refused(arm + "stable --until -1", 1, "--until -1", "a time");
+  const Outcome indirect = panto("invert " + arm + "optimal --solver indirect --tolerance 1e-4");
+  EXPECT_EQ(indirect.exit_code, 0) << indirect.err;
+  EXPECT_NE(indirect.out.find("indirect"), std::string::npos) << indirect.out;
+}
+
+TEST_F(InvertVerb, SaysWhatIsWrongInARedefinition) {
+  refused("flexible_arm --output \"atan2(tip_y, tip_x)\" --by drive --weight 0.5 --to 30deg", 2,
+          "E1086", "were the links rigid");
+  const std::string arm =
+      "flexible_two_link --output tip_x,tip_y --by shoulder,elbow --to 1.8,0.1 ";
+  refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpha)\" --along nosuch", 2, "E1003",
+          "redefine, along");
+  refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpa)\"", 2, "E1006", "redefine, rigid");
+}
+
 // The plant has not moved when the horizon begins: with one too short it cannot follow.
 TEST_F(InvertVerb, VerifiesFromRest) {
   const Outcome run = panto(
