@@ -135,20 +135,23 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
     d.error(1086, how.loc,
             fmt::format("redefine: \"marginal\" is between 0 and 1, not {:.4g}", how.marginal));
   if (!d.ok()) return d;
-  // What is wrong in an expression is said of it, before it is part of others.
-  if (const auto as_it_is = ModelServo::create(model, params, choice); !as_it_is.ok())
-    return as_it_is.diagnostics();
-  const auto check = [&](const char* key, size_t i, const std::string& expression) {
-    ServoChoice alone = choice;
-    alone.outputs[i] = expression;
-    const auto servo = ModelServo::create(model, params, alone);
-    if (servo.ok()) return;
-    for (const Diagnostic& item : servo.diagnostics().items())
-      d.error(item.id, how.loc, fmt::format("redefine, {}: {}", key, item.message));
-  };
-  for (size_t i = 0; i < how.rigid.size(); ++i) check("rigid", i, how.rigid[i]);
-  if (!how.along.empty()) check("along", 0, how.along);
-  if (!d.ok()) return d;
+  // What is wrong in an expression is said of it, not of the mixture.
+  const ServoChoice mixture = redefined(choice, how, 0.5, how.along.empty() ? -1 : 0.25);
+  if (const auto mixed = ModelServo::create(model, params, mixture); !mixed.ok()) {
+    if (const auto as_it_is = ModelServo::create(model, params, choice); !as_it_is.ok())
+      return as_it_is.diagnostics();
+    const auto check = [&](const char* key, size_t i, const std::string& expression) {
+      ServoChoice alone = choice;
+      alone.outputs[i] = "(" + expression + ")";
+      const auto servo = ModelServo::create(model, params, alone);
+      if (servo.ok()) return;
+      for (const Diagnostic& item : servo.diagnostics().items())
+        d.error(item.id, how.loc, fmt::format("redefine, {}: {}", key, item.message));
+    };
+    for (size_t i = 0; i < how.rigid.size(); ++i) check("rigid", i, how.rigid[i]);
+    if (!how.along.empty()) check("along", 0, how.along);
+    return d.ok() ? mixed.diagnostics() : d;
+  }
 
   RedefinedOutput out;
   const bool apart = !how.along.empty();

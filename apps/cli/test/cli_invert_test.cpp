@@ -122,7 +122,7 @@ TEST_F(InvertVerb, SaysWhatIsWrongInARedefinition) {
           "E1086", "were the links rigid");
   const std::string arm =
       "flexible_two_link --output tip_x,tip_y --by shoulder,elbow --to 1.8,0.1 ";
-  refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpha)\" --along nosuch", 2, "E1003",
+  refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpha)\" --along nosuch", 2, "E1006",
           "redefine, along");
   refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpa)\"", 2, "E1006", "redefine, rigid");
 }
