@@ -198,7 +198,7 @@ void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int
   out.leakage_end = distance(last, end) / largest;
   constexpr double kTooMuch = 100;  // times what was asked for
   const auto judge = [&](double leaks, const std::vector<std::complex<double>>& zeros, double has,
-                         const char* where) {
+                         bool lasts, const char* where) {
     const double rate = slowest(zeros);
     if (!(leaks > kTooMuch * options.leakage) || rate <= 0) return;
     notes.warning(
@@ -208,10 +208,12 @@ void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int
                     where, leaks, has + std::log(leaks / options.leakage) / rate, has,
                     hardly_decays(zeros.front())
                         ? fmt::format(", as that of {} 1/s hardly decays", zero_text(zeros.front()))
-                        : ""));
+                    : lasts ? fmt::format(", but for that of {} 1/s, which does not decay",
+                                          zero_text(out.modes.neutral.front()))
+                            : ""));
   };
-  judge(out.leakage_begin, out.modes.growing, out.before, "before");
-  judge(out.leakage_end, out.modes.decaying, out.after, "after");
+  judge(out.leakage_begin, out.modes.growing, out.before, false, "before");
+  judge(out.leakage_end, out.modes.decaying, out.after, !out.modes.neutral.empty(), "after");
 
   constexpr double kActs = 1e-3;
   double first = path.begin(), final = path.end();

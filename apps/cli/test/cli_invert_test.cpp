@@ -1,6 +1,7 @@
 // `panto invert`.
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <numbers>
 
 #include "apps/cli/test/program.hpp"
@@ -97,6 +98,26 @@ TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
   refused(arm + "--smooth 1", 3, "E1074", "the path is C1, the inverse needs C2");
   refused("mass_on_car --to 4 --in 8s --method stable --tolerance 0.05 --no-verify", 0, "W1076",
           "on the imaginary axis");
+}
+
+TEST_F(InvertVerb, TellsThatAnUnstablePlantNeedsFeedback) {
+  std::ofstream(path("pole.toml")) << R"(space = "planar"
+gravity = [0, -9.81]
+body = [
+  { name = "cart", point_mass = { mass = "1 kg" } },
+  { name = "pole", bar = { length = "0.6 m", mass = "0.2 kg" } },
+]
+joint = [
+  { name = "x", type = "prismatic", parent = "ground", child = "cart", axis = "x" },
+  { name = "phi", type = "revolute", parent = "cart", child = "pole" },
+]
+actuator = [{ name = "F", type = "force", on = "x" }]
+output = [{ name = "place", type = "coordinate", of = "x" }]
+initial = { phi = "90 deg" }
+servo = [{ output = "place", by = "F" }]
+)";
+  refused("pole.toml --to 0.5 --method stable", 0, "W1043",
+          "unstable in itself, with a pole at 5.29");
 }
 
 // Options that the method has no use for are refused, as a study refuses such keys.
