@@ -392,7 +392,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   out.before = horizon(options.before, out.modes.growing);
   out.after = horizon(options.after, out.modes.decaying);
   if (const double needed = (out.before + out.after + duration) / interval;
-      needed > options.most_intervals) {
+      options.dt <= 0 && needed > options.most_intervals) {
     notes.error(
         1074, {},
         fmt::format("a horizon of {:.3g} s before and {:.3g} s after a path of {:.3g} s needs "
@@ -572,7 +572,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
       tries = stalls = 0;
       if (slow.stretch <= 1) mesh = uniform(parts(), spacing);
       if (faster < kLeastFaster || out.slow_downs > kSlowDowns || slowed.stretch > kSlowest ||
-          (slowed.stretch > 1 && mesh.size() > most)) {
+          (options.dt <= 0 && slowed.stretch > 1 && mesh.size() > most)) {
         notes.error(1073, {}, not_found(status));
         return notes;
       }
