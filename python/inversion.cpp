@@ -1,6 +1,7 @@
 // Inverse models of underactuated mechanisms.
 #include <pybind11/complex.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "panto/io/feedback_report.hpp"
@@ -29,8 +30,9 @@ InvertChanges changes_of(
     std::optional<std::vector<std::string>> clamp_begin,
     std::optional<std::vector<std::string>> clamp_end, std::optional<double> tolerance,
     std::optional<std::vector<std::string>> redefine, std::optional<std::string> along,
-    std::optional<double> weight) {
+    std::optional<double> weight, std::optional<std::string> solver) {
   InvertChanges c;
+  c.solver = std::move(solver);
   c.redefine = std::move(redefine);
   c.along = std::move(along);
   c.weight = weight;
@@ -39,6 +41,7 @@ InvertChanges changes_of(
   c.to = std::move(to);
   c.duration = duration;
   c.step = step;
+  if (until && !(*until > 0)) throw py::value_error("until: expected a time above 0");
   c.until = until;
   c.method = std::move(method);
   c.form = std::move(form);
@@ -70,9 +73,12 @@ InvertChanges changes_of(
 
 LoadedInvertStudy changed(const LoadedInvertStudy& study, const InvertChanges& changes) {
   LoadedInvertStudy out = study;
-  if (const std::optional<UnknownWord> unknown = apply(changes, out))
-    throw py::value_error(unknown->option + ": expected " + unknown->expected + ", got \"" +
-                          unknown->word + "\"");
+  if (const std::optional<UnknownWord> unknown = apply(changes, out)) {
+    std::string name = unknown->option;
+    std::replace(name.begin(), name.end(), '-', '_');
+    throw py::value_error(name + ": expected " + unknown->expected +
+                          (unknown->word.empty() ? "" : ", got \"" + unknown->word + "\""));
+  }
   return out;
 }
 
@@ -342,7 +348,7 @@ void bind_inversion(py::module_& module) {
            arg("method"), arg("form"), arg("smooth"), arg("until"), arg("verify"), arg("force"),
            arg("limits"), arg("ends"), arg("guess"), arg("before"), arg("after"),
            arg("clamp_begin"), arg("clamp_end"), arg("tolerance"), arg("redefine"), arg("along"),
-           arg("weight"));
+           arg("weight"), arg("solver"));
   py::class_<Inverted, std::shared_ptr<Inverted>>(module, "Inverted")
       .def(
           "write",

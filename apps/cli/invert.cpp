@@ -26,7 +26,7 @@ struct Arguments : ModelArguments {
   bool analyse = false, force = false, unverified = false;
   std::string output, by, redefine, along, weight, to, duration, until, step, method, form, csv,
       view;
-  std::string ends, guess, before, after, clamp_begin, clamp_end, tolerance;
+  std::string ends, guess, solver, before, after, clamp_begin, clamp_end, tolerance;
   std::vector<std::string> limits;
   int smooth = -1;
 };
@@ -49,7 +49,7 @@ std::vector<std::string> split(const std::string& text) {
 bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
   const auto wrong = [&](const std::string& option, const std::string& text,
                          const std::string& wanted) {
-    message = fmt::format("--{} {}: expected {}", option, text, wanted);
+    message = fmt::format("--{}{}{}: expected {}", option, text.empty() ? "" : " ", text, wanted);
     return false;
   };
   InvertChanges changes;
@@ -68,11 +68,13 @@ bool apply(const Arguments& a, LoadedInvertStudy& study, std::string& message) {
   };
   if (!time(a.duration, changes.duration)) return wrong("in", a.duration, "a time, such as 8s");
   if (!time(a.step, changes.step)) return wrong("step", a.step, "a time, such as 10ms");
-  if (!time(a.until, changes.until)) return wrong("until", a.until, "a time, such as 12s");
+  if (!time(a.until, changes.until) || (changes.until && !(*changes.until > 0)))
+    return wrong("until", a.until, "a time, such as 12s");
   if (!a.method.empty()) changes.method = a.method;
   if (!a.form.empty()) changes.form = a.form;
   if (!a.ends.empty()) changes.ends = a.ends;
   if (!a.guess.empty()) changes.guess = a.guess;
+  if (!a.solver.empty()) changes.solver = a.solver;
   const auto span = [&](const std::string& text, std::optional<double>& into) {
     return time(text, into) && (!into || *into >= 0);
   };
@@ -238,7 +240,7 @@ std::string stable_text(const StableReport& s) {
   line("internal modes", fmt::format("{} growing, {} decaying, {} neutral", s.modes.growing.size(),
                                      s.modes.decaying.size(), s.modes.neutral.size()));
   line("ends", ends_of(s));
-  if (s.ends == EndKind::kClamped) {
+  if (s.method == StableMethod::kBoundaryValue && s.ends == EndKind::kClamped) {
     line("clamped at the beginning", fmt::format("{}", fmt::join(s.clamped_begin, ", ")));
     line("clamped at the end", fmt::format("{}", fmt::join(s.clamped_end, ", ")));
   }
@@ -449,6 +451,9 @@ void add_invert(CLI::App& app, int& exit_code) {
                    "Where its solution begins: rest along the path (default), or the bounded "
                    "motion linearised there")
       ->type_name("rest|linear");
+  verb->add_option("--solver", a->solver,
+                   "Of method optimal: direct (default, interior point), or by adjoint equations")
+      ->type_name("direct|indirect");
   verb->add_option("--tolerance", a->tolerance, "Error of the boundary value problem (1e-6)")
       ->type_name("number");
   verb->add_option("--form", a->form,

@@ -165,8 +165,11 @@ Result<Rest> rest_at(ServoSystem& system, const Path& path, double t, View guess
     if (!(norm <= kBalanced * scale)) {
       Diagnostics d;
       d.error(1021, {},
-              fmt::format("no rest with the outputs at the beginning of their path (t = {} s): {} "
-                          "left by {:.3g}; is it within reach?",
+              fmt::format("no rest with the outputs {} their path (t = {:.6g} s): {} left by "
+                          "{:.3g}; is it within reach?",
+                          t <= path.begin() ? "at the beginning of"
+                          : t >= path.end() ? "at the end of"
+                                            : "on",
                           t, name, f[worst]));
       return d;
     }

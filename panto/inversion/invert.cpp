@@ -13,7 +13,16 @@
 namespace panto {
 namespace {
 
-// The plant moved by the inputs, from the state the inverse model started in.
+// The plant is at rest where inputs begin to act; the bounded motion has left it a little where its
+// horizon begins.
+void where_it_begins(const Inversion& found, std::vector<double>& y, std::vector<double>& v) {
+  for (size_t i = 0; i < found.y.size(); ++i) {
+    y.push_back(found.stable ? found.stable->rest[i] : found.y[i].front());
+    v.push_back(found.stable ? 0.0 : found.v[i].front());
+  }
+}
+
+// The plant moved by the inputs, from rest.
 Result<Run> forward(const Model& model, const Params& params, const ModelServo& servo,
                     const Inversion& inversion, const InvertOptions& options) {
   Model plant = model;
@@ -40,10 +49,7 @@ Result<Run> forward(const Model& model, const Params& params, const ModelServo& 
            kSeconds;
   };
   std::vector<double> rates;
-  for (size_t i = 0; i < inversion.y.size(); ++i) {
-    o.q.push_back(inversion.y[i].front());
-    rates.push_back(inversion.v[i].front());
-  }
+  where_it_begins(inversion, o.q, rates);
   o.v.resize(static_cast<size_t>(model.nv));
   BallCoordinates(model).speeds(o.q, rates, o.v);
   return simulate(plant, params, o);
@@ -239,6 +245,7 @@ Diagnostics solve_stably(ServoSystem& servo, const Path& path, const InvertOptio
   Diagnostics notes;
   const double dt = options.inverse.dt;
   StableOptions wanted = options.stable;
+  wanted.cycle = dt;
   if (wanted.after < 0 && options.until > 0) wanted.after = options.until - path.end();
   if (!(dt > 0) || (options.until > 0 && options.until < path.end())) {
     notes.error(1072, {},
@@ -251,8 +258,6 @@ Diagnostics solve_stably(ServoSystem& servo, const Path& path, const InvertOptio
   Result<StableInversion> solved = invert_stably(servo, path, wanted);
   notes.append(solved.diagnostics());
   if (!solved.ok()) return notes;
-  notes.append(resolves(solved->modes, dt));
-  if (!notes.ok()) return notes;
   const double begin = path.begin() - std::floor(solved->before / dt + 1e-6) * dt,
                length = solved->t.back() - begin;
   const auto count = static_cast<size_t>(length / dt + 1e-6) + 1;
@@ -292,6 +297,22 @@ Diagnostics solve(ServoSystem& servo, const Path& path, const InvertOptions& opt
   return notes;
 }
 
+// What may help where the plant does not follow.
+std::string remedy(const Inversion& found) {
+  const auto fastest =
+      std::max_element(found.analysis.poles.begin(), found.analysis.poles.end(),
+                       [](const auto& a, const auto& b) { return a.real() < b.real(); });
+  if (fastest != found.analysis.poles.end() &&
+      fastest->real() * (found.t.back() - found.t.front()) > 1)
+    return fmt::format(
+        "it is unstable in itself, with a pole at {} 1/s: inputs alone do not hold it "
+        "on the path, feedback does (tables `[[feedback]]` of a study)",
+        zero_text(*fastest));
+  return found.stable
+             ? "a smaller step, a smaller tolerance, a longer horizon or a smoother path may help"
+             : "a smaller step, a higher order or a smoother path may help";
+}
+
 // What is known of outputs up to whole turns is counted on from the desired ones; errors.
 void compare(const ServoSystem& servo, Inversion& found, Diagnostics& notes) {
   for (size_t i = 0; i < found.outputs.size(); ++i) {
@@ -309,10 +330,10 @@ void compare(const ServoSystem& servo, Inversion& found, Diagnostics& notes) {
     found.tracking_max.push_back(worst);
     found.tracking_rms.push_back(std::sqrt(sum / static_cast<double>(found.t.size())));
     if (!(worst <= 0.05 * std::max(range, 1e-12)) && range > 0)
-      notes.warning(1043, {},
-                    fmt::format("the plant does not follow: output \"{}\" is off by up to {:.3g}; "
-                                "a smaller step, a higher order or a smoother path may help",
-                                found.outputs[i], worst));
+      notes.warning(
+          1043, {},
+          fmt::format("the plant does not follow: output \"{}\" is off by up to {:.3g}; {}",
+                      found.outputs[i], worst, remedy(found)));
   }
 }
 
@@ -334,10 +355,7 @@ std::string forward(ServoSystem& system, const InvertOptions& options, Inversion
     return u;
   };
   std::vector<double> y, v, z(found.outputs.size());
-  for (size_t i = 0; i < found.y.size(); ++i) {
-    y.push_back(found.y[i].front());
-    v.push_back(found.v[i].front());
-  }
+  where_it_begins(found, y, v);
   std::vector<std::vector<double>> achieved(z.size());
   Status status = plant->start(found.t.front(), y, v);
   constexpr int kParts = 10;

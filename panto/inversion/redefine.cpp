@@ -113,7 +113,11 @@ ServoChoice redefined(const ServoChoice& choice, const Redefinition& how, double
 Result<RedefinedOutput> redefine_output(const Model& model, const Params& params,
                                         const ServoChoice& choice, const Redefinition& how) {
   Diagnostics d;
-  if (how.rigid.size() != choice.outputs.size())
+  if (how.rigid.empty())
+    d.error(1086, how.loc,
+            "redefine: a weight or a direction alone; needed is what each output would be were the "
+            "links rigid (`redefine`, in a study `redefine.rigid`)");
+  else if (how.rigid.size() != choice.outputs.size())
     d.error(1086, how.loc,
             fmt::format("redefine: {} rigid outputs for {} outputs that follow a path",
                         how.rigid.size(), choice.outputs.size()));
@@ -131,6 +135,23 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
     d.error(1086, how.loc,
             fmt::format("redefine: \"marginal\" is between 0 and 1, not {:.4g}", how.marginal));
   if (!d.ok()) return d;
+  // What is wrong in an expression is said of it, not of the mixture.
+  const ServoChoice mixture = redefined(choice, how, 0.5, how.along.empty() ? -1 : 0.25);
+  if (const auto mixed = ModelServo::create(model, params, mixture); !mixed.ok()) {
+    if (const auto as_it_is = ModelServo::create(model, params, choice); !as_it_is.ok())
+      return as_it_is.diagnostics();
+    const auto check = [&](const char* key, size_t i, const std::string& expression) {
+      ServoChoice alone = choice;
+      alone.outputs[i] = "(" + expression + ")";
+      const auto servo = ModelServo::create(model, params, alone);
+      if (servo.ok()) return;
+      for (const Diagnostic& item : servo.diagnostics().items())
+        d.error(item.id, how.loc, fmt::format("redefine, {}: {}", key, item.message));
+    };
+    for (size_t i = 0; i < how.rigid.size(); ++i) check("rigid", i, how.rigid[i]);
+    if (!how.along.empty()) check("along", 0, how.along);
+    return d.ok() ? mixed.diagnostics() : d;
+  }
 
   RedefinedOutput out;
   const bool apart = !how.along.empty();

@@ -47,6 +47,30 @@ std::vector<double> uniform(const std::vector<double>& ends, double spacing) {
   return mesh;
 }
 
+std::vector<double> halved(const std::vector<double>& mesh) {
+  std::vector<double> out{mesh.front()};
+  for (size_t i = 0; i + 1 < mesh.size(); ++i) {
+    out.push_back((mesh[i] + mesh[i + 1]) / 2);
+    out.push_back(mesh[i + 1]);
+  }
+  return out;
+}
+
+// States at the instants of `mesh` on straight lines between those at `t`.
+Eigen::MatrixXd between(const std::vector<double>& t, const Eigen::MatrixXd& states,
+                        const std::vector<double>& mesh) {
+  Eigen::MatrixXd out(states.rows(), static_cast<Eigen::Index>(mesh.size()));
+  size_t k = 0;
+  for (size_t i = 0; i < mesh.size(); ++i) {
+    while (k + 2 < t.size() && t[k + 1] <= mesh[i]) ++k;
+    const double part = std::clamp((mesh[i] - t[k]) / (t[k + 1] - t[k]), 0.0, 1.0);
+    const auto column = static_cast<Eigen::Index>(k);
+    out.col(static_cast<Eigen::Index>(i)) =
+        (1 - part) * states.col(column) + part * states.col(column + 1);
+  }
+  return out;
+}
+
 // At rest where the path is, instant by instant; speeds and accelerations by differences.
 Result<Eigen::MatrixXd> quasi_static(ServoSystem& system, const Slowed& slowed,
                                      const std::vector<double>& mesh, const Rest& begin) {
@@ -103,6 +127,9 @@ std::vector<std::string> names_of(const ServoSystem& system, const std::vector<i
                         : system.coordinate_names()[static_cast<size_t>(k - system.nv())] + "'");
   return names;
 }
+
+// Oscillation that is damped by less than a hundredth.
+bool hardly_decays(std::complex<double> s) { return std::abs(s.real()) < 0.01 * std::abs(s); }
 
 double slowest(const std::vector<std::complex<double>>& zeros) {
   return zeros.empty() ? 0 : std::abs(zeros.front().real());
@@ -170,16 +197,23 @@ void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int
   out.leakage_begin = distance(0, begin) / largest;
   out.leakage_end = distance(last, end) / largest;
   constexpr double kTooMuch = 100;  // times what was asked for
-  const auto judge = [&](double leaks, double rate, double has, const char* where) {
+  const auto judge = [&](double leaks, const std::vector<std::complex<double>>& zeros, double has,
+                         bool lasts, const char* where) {
+    const double rate = slowest(zeros);
     if (!(leaks > kTooMuch * options.leakage) || rate <= 0) return;
     notes.warning(
         1077, {},
         fmt::format("the horizon ends too early {} the path: internal motion is still {:.2g} "
-                    "of its largest there; {:.3g} s instead of {:.3g} s would do",
-                    where, leaks, has + std::log(leaks / options.leakage) / rate, has));
+                    "of its largest there; {:.3g} s instead of {:.3g} s would do{}",
+                    where, leaks, has + std::log(leaks / options.leakage) / rate, has,
+                    hardly_decays(zeros.front())
+                        ? fmt::format(", as that of {} 1/s hardly decays", zero_text(zeros.front()))
+                    : lasts ? fmt::format(", but for that of {} 1/s, which does not decay",
+                                          zero_text(out.modes.neutral.front()))
+                            : ""));
   };
-  judge(out.leakage_begin, slowest(out.modes.growing), out.before, "before");
-  judge(out.leakage_end, slowest(out.modes.decaying), out.after, "after");
+  judge(out.leakage_begin, out.modes.growing, out.before, false, "before");
+  judge(out.leakage_end, out.modes.decaying, out.after, !out.modes.neutral.empty(), "after");
 
   constexpr double kActs = 1e-3;
   double first = path.begin(), final = path.end();
@@ -203,11 +237,11 @@ void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int
 Diagnostics resolves(const InternalModes& modes, double dt) {
   Diagnostics d;
   for (const auto* zeros : {&modes.growing, &modes.decaying}) {
-    if (zeros->empty() || !(dt * std::abs(zeros->front()) > 1)) continue;
+    if (!(dt * slowest(*zeros) > 1)) continue;
     d.error(1078, {},
             fmt::format("steps of {:.3g} s cannot follow internal motion of {} 1/s: they must be "
                         "shorter than {:.2g} s",
-                        dt, zero_text(zeros->front()), 1 / std::abs(zeros->front())));
+                        dt, zero_text(zeros->front()), 1 / slowest(*zeros)));
     break;
   }
   return d;
@@ -228,6 +262,14 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     }
     if (d.id == 1033) notes.warning(1033, {}, d.message);
   }
+  if (path.smoothness() < 1 && analysis.smoothness > 1) {
+    notes.error(
+        1073, {},
+        fmt::format("the speed of the path jumps (it is C0), which no bounded motion follows: "
+                    "a path that is C{} (`smooth`) is needed",
+                    analysis.smoothness));
+    return notes;
+  }
   // The rest at the end is the one that is reached along the path.
   Slowed slowed{path, 1};
   Result<Eigen::MatrixXd> along =
@@ -242,9 +284,10 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   StableInversion out;
   out.analysis = analysis;
   out.method = options.method;
-  out.ends = options.ends;
+  out.ends = options.method == StableMethod::kBoundaryValue ? options.ends : EndKind::kEigenspaces;
   out.path_begin = path.begin();
   out.path_end = path.end();
+  out.rest.assign(begin->y.begin(), begin->y.end());
   // Round-off may put zeros of the imaginary axis beside it: they are those whose number at both ends would differ.
   InternalModes at_end;
   const auto alike = [&] {
@@ -256,7 +299,6 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     at_end = internal_modes(system, path.end(), end, marginal);
     if (alike()) break;
   }
-  if (Diagnostics d = resolves(out.modes, options.dt); !d.ok()) return d;
   constexpr double kDrifts = 1e-5;
   // A double zero at the origin may be computed as a slow pair of any kind.
   for (const auto* zeros : {&out.modes.neutral, &out.modes.growing, &out.modes.decaying})
@@ -277,6 +319,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                     out.modes.growing.size(), at_end.growing.size()));
     return notes;
   }
+  if (Diagnostics d = resolves(out.modes, std::max(options.dt, options.cycle)); !d.ok()) return d;
   if (!out.modes.neutral.empty())
     notes.warning(1076, {},
                   fmt::format("{} zeros on the imaginary axis, the slowest at {:.4g} rad/s: these "
@@ -296,7 +339,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   };
   HorizonEnd first{begin->y, forces(*begin), {}, out.modes.frequency},
       last{end.y, forces(end), {}, at_end.frequency};
-  if (options.ends == EndKind::kEigenspaces) {
+  if (out.ends == EndKind::kEigenspaces) {
     first.conditions = leave_along_growing(out.modes);
     last.conditions = arrive_along_decaying(at_end);
   } else {
@@ -331,11 +374,33 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     last.conditions.rows.resize(0, 2 * nv);
   }
   const double decades = -std::log(options.leakage);
-  const auto horizon = [&](double given, double rate) {
-    return given >= 0 ? given : rate > 0 ? decades / rate : 0.0;
+  const double duration = path.end() - path.begin();
+  double spacing = options.dt > 0 ? options.dt : duration / 100;
+  // In whole intervals of the path: on a chain of equal ones no motion of its own begins or ends to grow on the way (SRV-49).
+  const double interval = duration / std::ceil(duration / spacing - 1e-9);
+  const auto horizon = [&](double given, const std::vector<std::complex<double>>& zeros) {
+    if (given >= 0 || zeros.empty()) return std::max(given, 0.0);
+    // (SRV-66)
+    double longest = 20 * duration;
+    for (const std::complex<double>& s : zeros)
+      if (!hardly_decays(s)) {
+        longest += 20 / std::abs(s.real());
+        break;
+      }
+    return std::ceil(std::min(decades / slowest(zeros), longest) / interval) * interval;
   };
-  out.before = horizon(options.before, slowest(out.modes.growing));
-  out.after = horizon(options.after, slowest(out.modes.decaying));
+  out.before = horizon(options.before, out.modes.growing);
+  out.after = horizon(options.after, out.modes.decaying);
+  if (const double needed = (out.before + out.after + duration) / interval;
+      options.dt <= 0 && needed > options.most_intervals) {
+    notes.error(
+        1074, {},
+        fmt::format("a horizon of {:.3g} s before and {:.3g} s after a path of {:.3g} s needs "
+                    "{:.0f} intervals, more than {}: give a shorter one, what is left at "
+                    "its ends is told",
+                    out.before, out.after, duration, needed, options.most_intervals));
+    return notes;
+  }
   const auto parts = [&] {
     std::vector<double> ends;
     if (out.before > 0) ends.push_back(path.begin() - out.before);
@@ -344,8 +409,6 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     if (out.after > 0) ends.push_back(slowed.end() + out.after);
     return ends;
   };
-  const double duration = path.end() - path.begin();
-  double spacing = options.dt > 0 ? options.dt : duration / 100;
   const double finest = duration / 400;
   std::vector<double> mesh = uniform(parts(), spacing);
   Eigen::MatrixXd guess;
@@ -359,6 +422,60 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   };
   if (Diagnostics d = begin_at_rest(); !d.ok()) return d;
   constexpr double kSlowest = 1024;
+  constexpr int kSlowDowns = 40, kTries = 3, kRestarts = 2;
+  // stalls: successive meshes on which the error did not fall
+  int tries = 0, restarts = 0, stalls = 0;
+  const auto most = static_cast<size_t>(options.most_intervals);
+  const bool rough = path.smoothness() < analysis.smoothness;
+  const std::string smoother =
+      fmt::format("the path is C{}, the inverse needs C{}: a smoother path (`smooth` of {})",
+                  path.smoothness(), analysis.smoothness, analysis.smoothness);
+  // The last motion found along a slower path, and by how much faster it is played next.
+  struct {
+    double stretch = 1;
+    std::vector<double> mesh;
+    Eigen::MatrixXd states;
+  } slow;
+  constexpr double kLeastFaster = 1.05;
+  double faster = 2;
+  HorizonCollocation::Report report;
+  const auto reached = [&] {
+    return out.error > 0
+               ? fmt::format(
+                     "an error of {:.2g} is reached with {} intervals, {:.2g} was asked for",
+                     out.error, out.intervals, options.tolerance)
+               : fmt::format("there is a solution with {} intervals, whose error is not known",
+                             out.intervals);
+  };
+  const auto not_finer = [&](bool stalled, Status status) {
+    if (rough)
+      return fmt::format("{}; on finer meshes Newton's method fails ({}): {} is needed", reached(),
+                         to_string(status), smoother);
+    if (stalled)
+      return fmt::format(
+          "{}; on finer meshes it no longer falls, as round-off grows: ask for a "
+          "larger tolerance",
+          reached());
+    return fmt::format(
+        "{}; on finer meshes Newton's method finds none ({}): ask for a larger "
+        "tolerance, or take a smoother path, or a longer one",
+        reached(), to_string(status));
+  };
+  const auto not_found = [&](Status status) {
+    const std::string how =
+        fmt::format("Newton's method: {}, relative step {:.2g}{}", to_string(status), report.step,
+                    report.regular ? "" : ", the equations are singular");
+    if (slow.stretch > 1)
+      return fmt::format(
+          "a motion is found when the path is followed {:.3g} times more slowly, in "
+          "{:.3g} s, and none when it is faster ({}): the inputs may cease to move "
+          "the outputs on the way; a longer duration or a smaller move would do",
+          slow.stretch, slow.stretch * duration, how);
+    return fmt::format(
+        "no motion is found, nor when the path is followed {:.3g} times more slowly "
+        "({}): a smaller move, a longer duration or another guess may help",
+        std::max(1.0, slowed.stretch / 2), how);
+  };
   // When intervals are halved errors fall at least by four, at most by sixteen: the change is three to fifteen times what is left, as two changes tell. Where it is far
   // below the tolerance intervals are fine enough; extrapolated forces need all of them halved.
   constexpr double kLeast = 3, kMost = 15, kFine = 0.3;
@@ -369,7 +486,21 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                                       : std::max(options.newton_tolerance, 0.1 * options.tolerance);
   std::unique_ptr<HorizonCollocation> coarser;
   Eigen::MatrixXd better;  // extrapolated
-  HorizonCollocation::Report report;
+  const auto play_faster = [&] {
+    slowed.stretch = slow.stretch;
+    const double old_end = slowed.end();
+    slowed.stretch = std::max(1.0, slow.stretch / faster);
+    const double by = slow.stretch / slowed.stretch;
+    mesh = slow.mesh;
+    for (double& at : mesh)
+      at = at <= path.begin() ? at
+           : at >= old_end    ? slowed.end() + (at - old_end)
+                              : path.begin() + (at - path.begin()) / by;
+    guess = slow.states;
+    guess.middleRows(nv, nv) *= by;
+    guess.middleRows(2 * nv, nv) *= by * by;
+    at_rest = false;
+  };
   const auto solve = [&](HorizonCollocation& problem) -> Result<Status> {
     if (options.method == StableMethod::kBoundaryValue)
       return problem.solve(options.iterations, newton_tolerance, report);
@@ -403,51 +534,62 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
     }
     // On fine meshes round-off may end the iteration before it has converged.
     const bool exhausted = status == Status::kNotConverged && report.step <= options.tolerance;
-    if (!ok(status) && !exhausted && coarser && options.dt <= 0) {
-      notes.error(1074, {},
-                  fmt::format("an error of {:.2g} is reached with {} intervals, {:.2g} was asked "
-                              "for, and on finer meshes round-off keeps Newton's method from a "
-                              "solution: ask for a larger tolerance",
-                              out.error, out.intervals, options.tolerance));
-      return notes;
+    if (!ok(status) && !exhausted && coarser) {
+      // There is a solution on a coarser mesh: from rest on this one, from that solution on one that is finer still, from rest there, and only then like a first mesh.
+      const bool stalled = stalls > 1 || (stalls > 0 && tries >= kTries);
+      const bool gone = tries >= kTries && (restarts >= kRestarts || rough);
+      const bool larger = tries == 1;
+      if (stalled || gone || (larger && 2 * mesh.size() > most)) {
+        notes.error(1074, {}, not_finer(stalled, status));
+        return notes;
+      }
+      if (tries < kTries) {
+        ++tries;
+        if (larger) {
+          mesh = halved(mesh);
+          guess = between(coarser->times(), coarser->states(), mesh);
+        } else if (Diagnostics d = begin_at_rest(); !d.ok()) {
+          return d;
+        }
+        continue;
+      }
+      ++restarts;
     }
     if (!ok(status) && !exhausted) {
       // On a mesh that is too coarse for the internal motion there may be no solution; slower motion is nearer to the guess.
-      const bool refine = options.dt <= 0 && spacing > finest;
-      if (!refine && (slowed.stretch >= kSlowest || out.slow_downs > 40)) {
-        notes.error(1073, {},
-                    fmt::format("Newton's method: {} after {} iterations, relative step {:.2g}{}",
-                                to_string(status), out.iterations, report.step,
-                                report.regular ? "" : "; the equations are singular"));
-        return notes;
-      }
-      if (refine) {
+      const bool refine = options.dt <= 0 && spacing > finest && slow.stretch <= 1;
+      if (slow.stretch > 1) {
+        faster = std::sqrt(faster);
+      } else if (refine) {
         spacing /= 2;
       } else {
-        ++out.slow_downs;
         slowed.stretch *= 2;
       }
+      if (!refine) ++out.slow_downs;
       coarser.reset();
       better.resize(0, 0);
-      change_of_all = change_of_better = 0;
-      mesh = uniform(parts(), spacing);
-      if (Diagnostics d = begin_at_rest(); !d.ok()) return d;
+      out.error = change_of_all = change_of_better = 0;
+      tries = stalls = 0;
+      if (slow.stretch <= 1) mesh = uniform(parts(), spacing);
+      if (faster < kLeastFaster || out.slow_downs > kSlowDowns || slowed.stretch > kSlowest ||
+          (options.dt <= 0 && slowed.stretch > 1 && mesh.size() > most)) {
+        notes.error(1073, {}, not_found(status));
+        return notes;
+      }
+      if (slow.stretch > 1)
+        play_faster();
+      else if (Diagnostics d = begin_at_rest(); !d.ok())
+        return d;
       continue;
     }
+    tries = 0;
     if (slowed.stretch > 1) {
-      // The motion found, played faster.
-      const double old = slowed.stretch, old_end = slowed.end();
-      slowed.stretch = std::max(1.0, old / 2);
-      const double faster = old / slowed.stretch;
-      guess = problem->states()(Eigen::all, Eigen::seq(0, Eigen::last, 2));
-      for (double& at : mesh)
-        at = at <= path.begin() ? at
-             : at >= old_end    ? slowed.end() + (at - old_end)
-                                : path.begin() + (at - path.begin()) / faster;
-      guess.middleRows(nv, nv) *= faster;
-      guess.middleRows(2 * nv, nv) *= faster * faster;
+      slow = {slowed.stretch, mesh, problem->states()(Eigen::all, Eigen::seq(0, Eigen::last, 2))};
+      play_faster();
       continue;
     }
+    slow = {};
+    faster = 2;
     out.intervals = static_cast<int>(mesh.size()) - 1;
     std::vector<char> halve(mesh.size() - 1, 1);
     bool done = options.dt > 0, extrapolates = false;
@@ -462,7 +604,8 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
         return change / std::clamp(falls, kLeast, kMost);
       };
       const std::vector<double> changed = problem->changes(*coarser);
-      out.error = estimate(*std::max_element(changed.begin(), changed.end()), change_of_all);
+      const double last_error = std::exchange(
+          out.error, estimate(*std::max_element(changed.begin(), changed.end()), change_of_all));
       if (before.cols() > 0 && better.cols() > 0) {
         const Eigen::MatrixXd now = better(Eigen::all, Eigen::seq(0, Eigen::last, 2));
         double change = 0;
@@ -473,6 +616,8 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
         out.error = std::min(out.error, left);
       }
       done = out.error <= options.tolerance;
+      constexpr double kFalls = 0.7;
+      stalls = last_error > 0 && out.error > kFalls * last_error ? stalls + 1 : 0;
       size_t k = 0;
       for (size_t i = 0; i + 1 < mesh.size(); ++i) {
         while (k + 2 < coarser->mesh().size() && coarser->mesh()[k + 1] <= mesh[i]) ++k;
@@ -495,11 +640,14 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
       finer.push_back(mesh[i + 1]);
       columns.push_back(column + 2);
     }
-    if (static_cast<int>(finer.size()) > options.most_intervals) {
-      notes.error(1074, {},
-                  fmt::format("an error of {:.2g} is reached with {} intervals, {:.2g} was asked "
-                              "for: allow more intervals or a larger tolerance",
-                              out.error, out.intervals, options.tolerance));
+    if (finer.size() > most) {
+      notes.error(
+          1074, {},
+          fmt::format("{}: {}", reached(),
+                      rough        ? smoother + ", or a larger tolerance is needed"
+                      : stalls > 0 ? "it no longer falls, as round-off grows: ask for a "
+                                     "larger tolerance"
+                                   : "ask for a larger tolerance, or take a smoother path"));
       return notes;
     }
     guess = states(Eigen::all, columns);

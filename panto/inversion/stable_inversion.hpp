@@ -31,9 +31,10 @@ struct StableOptions {
   double
       before = -1,
       after =
-          -1;  // horizon before and after the path [s]; -1: until internal motion has decayed to `leakage`
+          -1;  // horizon before and after the path [s]; -1: until internal motion has decayed to `leakage`, where it hardly decays no longer than (SRV-66)
   double leakage = 1e-6;
   double dt = 0;            // > 0: a mesh of this spacing, finer after slowing down; not refined
+  double cycle = 0;         // > 0: inputs are to be delivered in steps of this length (E1078)
   double tolerance = 1e-6;  // of positions, speeds and inputs, relative to their largest values
   int most_intervals = 20000;
   int iterations = 25;
@@ -51,6 +52,7 @@ struct StableReport {
   EndKind ends = EndKind::kEigenspaces;
   std::vector<std::string> clamped_begin, clamped_end;
   double path_begin = 0, path_end = 0;
+  std::vector<double> rest;      // coordinates at the beginning of the path
   double before = 0, after = 0;  // horizon
   double
       pre_actuation = 0,
@@ -73,7 +75,7 @@ struct StableInversion : StableReport {
 // E1072 (options that cannot be: clamps, horizon), E1078 (a mesh that is too coarse), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped), E1090
 // (indirect, where inputs do not act on accelerations at once).
 // Warnings: W1076 (zeros on the imaginary axis: oscillations that do not decay), W1077 (a horizon that is too short, and the one that would do), W1033.
-// E1078 where steps of dt are too long to follow the slowest growing and decaying internal motion.
+// E1078 where even the slowest growing or decaying internal motion changes e-fold within dt.
 Diagnostics resolves(const InternalModes& modes, double dt);
 Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                                       const StableOptions& options);

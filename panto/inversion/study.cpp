@@ -43,6 +43,12 @@ std::optional<StableGuess> stable_guess_of(const std::string& name) {
   return std::nullopt;
 }
 
+std::optional<StableMethod> optimal_solver_of(const std::string& name) {
+  if (name == "direct") return StableMethod::kDirect;
+  if (name == "indirect") return StableMethod::kIndirect;
+  return std::nullopt;
+}
+
 std::optional<Formulation> formulation_of(const std::string& name) {
   if (name == "original") return Formulation::kOriginal;
   if (name == "projection") return Formulation::kProjection;
@@ -140,9 +146,9 @@ void read_stable(const StudyReader& r, Diagnostics& d, StableOptions& o) {
   else
     r.keys({"name", "step", "solver", "before", "after", "tolerance", "iterations"});
   if (const std::string* solver = r.text("solver")) {
-    if (*solver == "indirect")
-      o.method = StableMethod::kIndirect;
-    else if (*solver != "direct")
+    if (const auto kind = optimal_solver_of(*solver))
+      o.method = *kind;
+    else
       r.error(114, r.find("solver")->loc,
               fmt::format("solver: \"{}\" is not one of direct, indirect", *solver));
   }
@@ -171,7 +177,9 @@ void read_stable(const StudyReader& r, Diagnostics& d, StableOptions& o) {
   o.clamp_begin = r.texts("clamp_begin");
   o.clamp_end = r.texts("clamp_end");
   if (!o.clamp_begin.empty() || !o.clamp_end.empty()) o.ends = EndKind::kClamped;
-  r.number("tolerance", &dim::kNone, o.tolerance);
+  if (r.number("tolerance", &dim::kNone, o.tolerance) && !(o.tolerance > 0))
+    d.error(304, r.find("tolerance")->loc,
+            fmt::format("tolerance: {:g}, expected more than 0", o.tolerance));
   r.whole("iterations", 1, o.iterations);
 }
 
@@ -256,7 +264,9 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
   if (const Node* method = r.find("method")) read_method(*method, d, out.options);
   out.feedback = feedback_study(file, d);
   if (const Node* redefine = r.find("redefine")) out.redefine = read_redefinition(*redefine, d);
-  r.number("until", &dim::kTime, out.options.until);
+  if (r.number("until", &dim::kTime, out.options.until) && !(out.options.until > 0))
+    d.error(304, r.find("until")->loc,
+            fmt::format("until: {:g} s, expected more than 0", out.options.until));
   r.flag("verify", out.options.verify);
   r.flag("force", out.options.force);
   r.number("tol", &dim::kNone, out.options.tol);

@@ -41,6 +41,7 @@ bool invert_method(const std::string& name, InvertOptions& options);
 std::optional<EndKind> end_kind_of(const std::string& name);
 // "rest", "linear".
 std::optional<StableGuess> stable_guess_of(const std::string& name);
+std::optional<StableMethod> optimal_solver_of(const std::string& name);
 std::optional<Formulation> formulation_of(const std::string& name);
 std::optional<JacobianKind> jacobian_of(const std::string& name);
 

@@ -102,6 +102,50 @@ Result<LoadedInvertStudy> invert_model(Model model, Params params, const ModelSp
   return LoadedInvertStudy{std::move(model), std::move(params), std::move(*servo), {}, {}, {}, {}};
 }
 
+namespace {
+
+// The first word that the method does not know what to do with.
+std::optional<UnknownWord> not_of_method(const InvertChanges& changes, const InvertOptions& o) {
+  const bool stable = o.method == InvertMethod::kStable,
+             boundary = stable && o.stable.method == StableMethod::kBoundaryValue;
+  const auto joined = [](const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
+    return text;
+  };
+  constexpr const char *kOfStable = "method stable beside it",
+                       *kOfOptimal = "method optimal beside it",
+                       *kOfEither = "method stable or optimal beside it",
+                       *kOfForward = "a method that goes forward in time beside it";
+  const auto word = [](const char* option, const std::optional<std::string>& text, bool applies,
+                       const char* wanted) -> std::optional<UnknownWord> {
+    if (!text || applies) return std::nullopt;
+    return UnknownWord{option, *text, wanted};
+  };
+  const auto number = [](const std::optional<double>& x) {
+    return x ? std::optional(fmt::format("{:g}", *x)) : std::nullopt;
+  };
+  const auto names = [&](const std::optional<std::vector<std::string>>& x) {
+    return x && !x->empty() ? std::optional(joined(*x)) : std::nullopt;
+  };
+  for (const std::optional<UnknownWord>& wrong :
+       {word("ends", changes.ends, boundary, kOfStable),
+        word("guess", changes.guess, boundary, kOfStable),
+        word("clamp-begin", names(changes.clamp_begin), boundary, kOfStable),
+        word("clamp-end", names(changes.clamp_end), boundary, kOfStable),
+        word("solver", changes.solver, stable && !boundary, kOfOptimal),
+        word("before", number(changes.before), stable, kOfEither),
+        word("after", number(changes.after), stable, kOfEither),
+        word("tolerance", number(changes.tolerance), stable, kOfEither),
+        word("form", changes.form, !stable, kOfForward),
+        word("force", changes.force.value_or(false) ? std::optional<std::string>("") : std::nullopt,
+             !stable, kOfForward)})
+    if (wrong) return wrong;
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy& study) {
   InverseOptions& inverse = study.options.inverse;
   if (changes.method) {
@@ -115,6 +159,12 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
     study.options = std::move(named);
   }
   StableOptions& stable = study.options.stable;
+  if (std::optional<UnknownWord> wrong = not_of_method(changes, study.options)) return wrong;
+  if (changes.solver) {
+    const std::optional<StableMethod> solver = optimal_solver_of(*changes.solver);
+    if (!solver) return UnknownWord{"solver", *changes.solver, "direct or indirect"};
+    stable.method = *solver;
+  }
   if (changes.ends) {
     const std::optional<EndKind> ends = end_kind_of(*changes.ends);
     if (!ends) return UnknownWord{"ends", *changes.ends, "eigenspaces or clamped"};

@@ -39,7 +39,7 @@ struct InvertChanges {
   std::optional<std::vector<std::string>> outputs, inputs;  // outputs: in place of conditions, too
   std::optional<std::vector<double>> to;                    // makes the path a line
   std::optional<double> duration, step, until;
-  std::optional<std::string> method, form, ends, guess;
+  std::optional<std::string> method, solver, form, ends, guess;
   std::optional<double> before, after, tolerance;                  // of method "stable"
   std::optional<std::vector<std::string>> clamp_begin, clamp_end;  // the same
   std::optional<int> smooth;

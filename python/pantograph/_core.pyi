@@ -339,6 +339,7 @@ class InvertChanges:
         redefine: list[str] | None,
         along: str | None,
         weight: float | None,
+        solver: str | None,
     ) -> None: ...
 
 class Inverted:

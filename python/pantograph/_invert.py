@@ -281,6 +281,7 @@ def invert(
     redefine: Sequence[str] | str | None = None,
     along: str | None = None,
     weight: float | None = None,
+    solver: str | None = None,
     set: Mapping[str, float | str] | None = None,
     progress: bool | Callable[[float], Any] = False,
 ) -> Inversion:
@@ -306,6 +307,7 @@ def invert(
     before, after: its horizon around the path [s]; default: until internal motion has decayed
     clamp_begin, clamp_end: coordinates to clamp, speeds with "'"; default: chosen
     tolerance: of its solution, relative to the largest values (1e-6)
+    solver:   of method "optimal": "direct" (default) or "indirect"
     redefine: outputs of rigid links, one per output: a mixture is followed, ``found.redefined``
     along:    angle of the link, for a weight along it and one across it
     weight:   share of the outputs; default: a hundredth below the largest that is minimum phase
@@ -344,6 +346,7 @@ def invert(
         redefine,
         along,
         weight,
+        solver,
     )
     with _shown_progress(progress) as watch:
         inverted, found, more = _core.invert(core, changes, watch)
@@ -431,6 +434,7 @@ def _changes(
     redefine: Sequence[str] | str | None = None,
     along: str | None = None,
     weight: float | None = None,
+    solver: str | None = None,
 ) -> _core.InvertChanges:
     return _core.InvertChanges(
         _names(output),
@@ -455,6 +459,7 @@ def _changes(
         _names(redefine),
         along,
         weight,
+        solver,
     )
 
 

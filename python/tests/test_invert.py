@@ -317,6 +317,33 @@ def test_stable_inversion_refuses_what_cannot_be():
         pg.invert("manipulator_2d", **arm, guess="lucky")
     with pytest.raises(ValueError, match="before"):
         pg.invert("manipulator_2d", **arm, before=-1)
+    with pytest.raises(ValueError, match="until"):
+        pg.invert("manipulator_2d", **arm, until=-1)
+    for method, option in [
+        ("bdf2", {"ends": "clamped"}),
+        ("bdf2", {"tolerance": 1e-3}),
+        ("optimal", {"clamp_begin": "beta"}),
+        ("stable", {"solver": "direct"}),
+        ("stable", {"force": True}),
+    ]:
+        with pytest.raises(ValueError, match=f"{next(iter(option))}: expected"):
+            pg.invert("manipulator_2d", **{**arm, "method": method}, **option)
+    study = {
+        "model": "manipulator_2d",
+        "servo": [{"output": "z", "by": "u"}],
+        "path": {"to": [0.5], "duration": 1},
+        "method": {"name": "stable", "tolerance": 0},
+    }
+    with pytest.raises(pg.ModelError) as error:
+        pg.invert(study)
+    assert error.value.items[0].id == 304
+
+
+def test_the_solver_of_the_optimal_motion_is_chosen():
+    arm = dict(output="z", by="u", to=np.pi / 6, method="optimal", tolerance=1e-4, verify=False)
+    direct = pg.invert("manipulator_2d", **arm)
+    indirect = pg.invert("manipulator_2d", **arm, solver="indirect")
+    assert indirect["u"] == pytest.approx(direct["u"], abs=1e-3 * np.abs(direct["u"]).max())
 
 
 def test_a_redefined_output_is_followed_and_compared_with_the_true_one() -> None:

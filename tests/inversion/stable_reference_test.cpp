@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "panto/integrate/simulate.hpp"
+#include "panto/inversion/invert.hpp"
 #include "panto/inversion/model_servo.hpp"
 #include "panto/inversion/stable_inversion.hpp"
 #include "tests/inversion/flexible_arms.hpp"
@@ -132,6 +133,36 @@ TEST(StableReference, TheMotionNearestToRestIsTheBoundedOne) {
   ASSERT_TRUE(bounded.ok()) << bounded.diagnostics().text();
   ASSERT_TRUE(nearest.ok()) << nearest.diagnostics().text();
   EXPECT_LT(apart(*bounded, *nearest), 1e-4);
+}
+
+// One element, whose horizon by default is no multiple of the path's intervals: chains of other intervals would oscillate differently outside the path. Eight elements: a motion that grows at
+// 22.7 1/s oscillates at 2842 1/s, which refinement deals with.
+TEST(StableReference, OneElementAndEight) {
+  StableOptions options;
+  options.tolerance = 1e-4;
+  options.cycle = 0.01;
+  for (const int elements : {1, 8}) {
+    const auto found = inverted(arm(elements), options);
+    ASSERT_TRUE(found.ok()) << elements << ": " << found.diagnostics().text();
+    EXPECT_LE(found->error, options.tolerance);
+    EXPECT_LT(std::max(found->leakage_begin, found->leakage_end), 1e-6);
+  }
+}
+
+// With intervals of 1.25 ms the chain has 19 growing modes at one end and 21 at the other: no solution there, with half as long ones there is.
+TEST(StableReference, AMeshWithoutASolutionIsPassedOver) {
+  Result<Model> model = inversion_test::flexible_two_link(4);
+  ASSERT_TRUE(model.ok());
+  auto servo = ModelServo::create(*model, nominal(*model), inversion_test::tip_position());
+  ASSERT_TRUE(servo.ok());
+  const Path here = *path_at_rest(**servo);
+  std::vector<double> from(2);
+  here.at(0, 1, from);
+  StableOptions options;
+  options.tolerance = 1e-3;
+  const auto found = invert_stably(**servo, *Path::line(from, {1.2, 1.2}, 0, 1, 4), options);
+  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+  EXPECT_LE(found->error, options.tolerance);
 }
 
 // A16 and A20: the inputs of a rigid link leave 8.39°, those of four elements 0.14 to 0.15° on an arm of ten.

@@ -243,6 +243,47 @@ TEST(StableInversionReference, AgreesWithAForwardIntegrationWhereThatWorks) {
   EXPECT_LT(worst, 1e-5 * largest);
 }
 
+// Internal modes by hand: what counts is how much they grow or decay in a step, not how fast they oscillate.
+TEST(StableInversionReference, StepsAreJudgedByGrowthAndDecay) {
+  InternalModes modes;
+  modes.growing = {{22.7, 2842}, {22.7, -2842}};
+  EXPECT_TRUE(resolves(modes, 0.01).ok());
+  modes.decaying = {{-191, 0}, {-5000, 0}};
+  EXPECT_TRUE(resolves(modes, 0.005).ok());
+  const Diagnostics d = resolves(modes, 0.01);
+  ASSERT_FALSE(d.ok());
+  EXPECT_EQ(d.items()[0].id, 1078);
+  EXPECT_NE(d.items()[0].message.find("0.0052 s"), std::string::npos) << d.text();
+}
+
+// The second of two disks, when the first follows the path: I s^2 + d s + k = 0. To a millionth it would take 9 hours.
+TEST(StableInversionReference, HardlyDecayingMotionIsNotFollowedToItsEnd) {
+  LinearServoMatrices disks = inversion_test::chain(2, 1, 1e-4);
+  disks.H << 1, 0;
+  auto chain = LinearServo::create(disks);
+  StableOptions options;
+  options.tolerance = 1e-3;
+  const Path path = inversion_test::turn();
+  const auto found = invert_stably(*chain, path, options);
+  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+  EXPECT_NEAR(found->after, 20 * (path.end() - path.begin()), 0.1);
+  ASSERT_EQ(found.diagnostics().items().size(), 1U) << found.diagnostics().text();
+  EXPECT_EQ(found.diagnostics().items()[0].id, 1077);
+  EXPECT_NE(found.diagnostics().items()[0].message.find("hardly decays"), std::string::npos);
+}
+
+TEST(StableInversionReference, TheSpeedDownToWhichThereIsAMotionIsTold) {
+  FunctionServo<Arm> arm;
+  const auto fast = invert_stably(arm, *Path::line({0}, {2.6}, 0, 0.4, 2), {});
+  ASSERT_FALSE(fast.ok());
+  EXPECT_EQ(fast.diagnostics().items().back().id, 1073);
+  EXPECT_NE(fast.diagnostics().items().back().message.find("times more slowly"), std::string::npos)
+      << fast.diagnostics().text();
+  const auto jumps = invert_stably(arm, *Path::line({0}, {0.5}, 0, 1, 0), {});
+  ASSERT_FALSE(jumps.ok());
+  EXPECT_EQ(jumps.diagnostics().items().back().id, 1073);
+}
+
 TEST(StableInversionReference, SaysWhatCannotBe) {
   FunctionServo<Arm> arm;
   const Path path = swing();
