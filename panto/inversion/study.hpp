@@ -13,7 +13,7 @@ struct PathSpec {
   std::vector<double> from, to, centre;  // from empty: the outputs at rest in the initial pose
   double start = 0, duration = 1, turns = 1;
   double speed = 0;           // > 0: the largest by arc length, in place of a duration
-  int smooth = -1;            // -1: as smooth as the analysis asks for
+  int smooth = -1;            // -1: as smooth as the analysis asks for, bounded motions once more
   std::vector<double> times;  // kPoints: empty where they are passed by arc length
   std::vector<std::vector<double>> points;
   std::string file;  // kSamples: a column of time, then one per output
@@ -51,6 +51,6 @@ bool is_invert_study(const ModelSpec& file);
 Result<InvertStudy> invert_study(const ModelSpec& file);
 
 // The path of a study for a mechanism at rest (where `from` is left out). kSamples: times and points have been filled in.
-Result<Path> path_of(const PathSpec& spec, const AnalysedRest& rest);
+Result<Path> path_of(const PathSpec& spec, const AnalysedRest& rest, InvertMethod method);
 
 }  // namespace panto

@@ -240,7 +240,7 @@ Result<Ready> ready(const LoadedInvertStudy& study, bool may_stay = false) {
   if (!rest.ok()) return rest.diagnostics();
   PathSpec wanted = study.path;
   if (may_stay && !has_path(study)) wanted.to = wanted.from.empty() ? rest->outputs : wanted.from;
-  Result<Path> path = path_of(wanted, *rest);
+  Result<Path> path = path_of(wanted, *rest, study.options.method);
   if (!path.ok()) {
     Diagnostics d;
     for (const Diagnostic& item : path.diagnostics().items())

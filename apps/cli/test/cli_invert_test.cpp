@@ -80,6 +80,14 @@ TEST_F(InvertVerb, SolvesForTheBoundedMotionOfANonMinimumPhaseArm) {
   EXPECT_NE(clamped.out.find("beta"), std::string::npos) << clamped.out;
 }
 
+// A path that is just smooth enough gives inputs with a kink, which no mesh resolves to the default tolerance.
+TEST_F(InvertVerb, FindsABoundedMotionOfAFlexibleLinkWithItsDefaults) {
+  const Outcome run =
+      panto("invert flexible_link_on_motor --to 30deg --method stable --no-verify --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_LE(run.json()["stable"]["error"].get<double>(), 1e-6);
+}
+
 TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
   const std::string arm = "manipulator_2d --output z --by u --to 30deg --method stable ";
   refused(arm + "--ends sideways", 1, "--ends sideways", "eigenspaces or clamped");
