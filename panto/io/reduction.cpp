@@ -25,6 +25,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr double kWritten = 1e-14;  // round-off of numbers in files: solvers write fourteen digits
+
 std::string beside(const std::string& file, const std::string& name) {
   const fs::path candidate = fs::path(file).parent_path() / name;
   std::error_code failure;
@@ -188,6 +190,7 @@ std::string text_of(const SuperelementModes& modes) {
 Result<LinearSystem> read_matrices(const MatrixFiles& files) {
   Diagnostics d;
   LinearSystem out;
+  out.round_off = kWritten;
   out.name = fs::path(files.stiffness).stem().string();
   const auto read = [&](const std::string& path, SparseMatrix& into) {
     Result<MatrixFile> file = read_matrix_market(path);
@@ -232,6 +235,7 @@ Result<LinearSystem> read_calculix(const std::string& job) {
   const auto text = read_bytes(named(".dof"));
   if (!text) return text.diagnostics();
   LinearSystem out;
+  out.round_off = kWritten;
   out.name = stem.filename().string();
   std::map<long, std::vector<int>> dofs_of;
   std::istringstream in(*text);

@@ -6,6 +6,7 @@
 
 #include "panto/mechanics/closure.hpp"
 #include "panto/numerics/eigenproblems.hpp"
+#include "panto/numerics/sparse_pairs.hpp"
 
 namespace panto {
 

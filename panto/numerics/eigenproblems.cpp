@@ -1,12 +1,9 @@
 #include "panto/numerics/eigenproblems.hpp"
 
 #include <Spectra/GenEigsSolver.h>
-#include <Spectra/SymGEigsShiftSolver.h>
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
-#include <Eigen/Sparse>
-#include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -76,99 +73,9 @@ void small_symmetric_values(const std::vector<Eigen::MatrixXd>& a, const Eigen::
 
 namespace {
 
-constexpr double kSparse = 0.1;       // share of entries from which dense factors are faster
-constexpr double kFirstShift = 1e-6;  // relative to the largest entries of K and M
-constexpr int kMostShifts = 12;       // each 100 times further down
-constexpr int kPowerSteps = 20;
 constexpr int kDenseValues = 150;  // rows up to which all eigenvalues of a matrix cost little
 
-// x ↦ (K - σ M)⁻¹ x by a Cholesky factorisation, as Spectra wants it.
-template <class Cholesky>
-class ShiftedInverse {
- public:
-  using Scalar = double;
-  ShiftedInverse(const Cholesky& factors, Eigen::Index size) : factors_(factors), size_(size) {}
-  [[nodiscard]] Eigen::Index rows() const { return size_; }
-  [[nodiscard]] Eigen::Index cols() const { return size_; }
-  void set_shift(double /*shift*/) const {}  // the factors are those of the shift
-  void perform_op(const double* x, double* y) const {
-    Eigen::Map<Eigen::VectorXd>(y, size_) =
-        factors_.solve(Eigen::Map<const Eigen::VectorXd>(x, size_));
-  }
-
- private:
-  const Cholesky& factors_;
-  Eigen::Index size_;
-};
-
-// Largest |ω²| by power iteration on M⁻¹ K: a lower bound, within a factor of two or so.
-template <class Matrix, class Cholesky>
-double largest_value(const Matrix& k, const Matrix& m, const Cholesky& mass) {
-  Eigen::VectorXd x(k.rows());
-  for (Eigen::Index i = 0; i < x.size(); ++i) x(i) = std::cos(1.0 + 2.3 * static_cast<double>(i));
-  for (int i = 0; i < kPowerSteps; ++i) {
-    x = mass.solve(k * x).eval();
-    const double norm = x.norm();
-    if (!(norm > 0)) return 0;
-    x /= norm;
-  }
-  return std::abs(x.dot(k * x) / x.dot(m * x));
-}
-
-// σ below all values makes K - σ M positive definite, and then the nearest values are the lowest.
-template <class Cholesky, class Matrix>
-std::optional<ModalPairs> lanczos(const Matrix& k, const Matrix& m, int count, double unit) {
-  Cholesky factors(m);
-  if (factors.info() != Eigen::Success) return std::nullopt;
-  ModalPairs out;
-  out.largest = largest_value(k, m, factors);
-  double shift = -kFirstShift * unit;
-  int tries = 0;
-  for (;; ++tries, shift *= 100) {
-    if (tries == kMostShifts) return std::nullopt;
-    const Matrix shifted = k - shift * m;
-    factors.compute(shifted);
-    if (factors.info() == Eigen::Success) break;
-  }
-  const ShiftedInverse<Cholesky> inverse(factors, k.rows());
-  const SpectraProduct<Matrix> product(m);
-  const int kept = std::min(static_cast<int>(k.rows()), std::max(2 * count + 10, 20));
-  Spectra::SymGEigsShiftSolver<const ShiftedInverse<Cholesky>, const SpectraProduct<Matrix>,
-                               Spectra::GEigsMode::ShiftInvert>
-      solver(inverse, product, count, kept, shift);
-  solver.init();
-  solver.compute(Spectra::SortRule::LargestMagn, 1000, 1e-12, Spectra::SortRule::SmallestAlge);
-  if (solver.info() != Spectra::CompInfo::Successful) return std::nullopt;
-  out.vectors = solver.eigenvectors();
-  out.values.resize(out.vectors.cols());
-  for (Eigen::Index i = 0; i < out.vectors.cols(); ++i) {
-    const Eigen::VectorXd x = out.vectors.col(i);
-    const double norm = x.dot(m * x);
-    out.vectors.col(i) /= std::sqrt(norm);
-    // Rayleigh's quotient: its error is the square of the vector's, whatever the distance from the shift.
-    out.values(i) = x.dot(k * x) / norm;
-  }
-  return out;
-}
-
 }  // namespace
-
-std::optional<ModalPairs> lowest_pairs(const Eigen::MatrixXd& k, const Eigen::MatrixXd& m,
-                                       int count) {
-  PANTO_EXPECT(k.rows() == k.cols() && m.rows() == k.rows() && m.cols() == k.cols(),
-               "K and M must be square and of one size");
-  PANTO_EXPECT(count > 0 && count < k.rows(), "fewer pairs than the matrices have");
-  const double mass = m.cwiseAbs().maxCoeff(), stiffness = k.cwiseAbs().maxCoeff();
-  if (!(mass > 0)) return std::nullopt;
-  const double unit = stiffness > 0 ? stiffness / mass : 1;
-  const auto entries = static_cast<double>((k.array() != 0).count() + (m.array() != 0).count());
-  if (entries > 2 * kSparse * static_cast<double>(k.size()))
-    return lanczos<Eigen::LLT<Eigen::MatrixXd>, Eigen::MatrixXd>(k, m, count, unit);
-  // Not the default index: Ceres, linked into the same programs, brings instances of the default's templates that allocate in another way.
-  using Sparse = Eigen::SparseMatrix<double, Eigen::ColMajor, Eigen::Index>;
-  using Factor = Eigen::SimplicialLLT<Sparse, Eigen::Lower, Eigen::AMDOrdering<Eigen::Index>>;
-  return lanczos<Factor, Sparse>(k.sparseView(), m.sparseView(), count, unit);
-}
 
 ComplexPairs state_pairs(const Eigen::MatrixXd& a) {
   PANTO_EXPECT(a.rows() == a.cols(), "A must be square");

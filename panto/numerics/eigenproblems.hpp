@@ -27,12 +27,6 @@ std::optional<Eigen::MatrixXd> inverse_factor(const Eigen::MatrixXd& m);
 void small_symmetric_values(const std::vector<Eigen::MatrixXd>& a, const Eigen::MatrixXd& weights,
                             Eigen::MatrixXd& values);
 
-// The `count` lowest of these pairs, negative ω² first, for large models: Lanczos iteration on (K - σ M)⁻¹ with σ below all values. The cost is
-// that of a few Cholesky factorisations, sparse ones where the matrices have few entries, and some solves per pair. nullopt when M is not positive
-// definite, or the iteration does not converge.
-std::optional<ModalPairs> lowest_pairs(const Eigen::MatrixXd& k, const Eigen::MatrixXd& m,
-                                       int count);
-
 struct ComplexPairs {
   Eigen::VectorXcd values;   // by decreasing real part, then decreasing imaginary part
   Eigen::MatrixXcd vectors;  // columns of norm 1

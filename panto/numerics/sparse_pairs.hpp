@@ -37,12 +37,18 @@ class SparseSymmetric {
   std::unique_ptr<Factors> factors_;
 };
 
+// Root of the sum of squares of the terms of xᵀKx: the sum is known to the round-off of K's entries relative to this, not to their largest.
+double energy_scale(const SparseMatrix& k, const Eigen::VectorXd& x);
+
 // How many eigenvalues of K φ = ω² M φ lie below `value`; M positive definite.
 int values_below(const SparseMatrix& k, const SparseMatrix& m, double value);
 
-// The `count` lowest pairs, negative ω² first: Lanczos iteration on (K - σ M)⁻¹ (Spectra). Values of higher multiplicity, of which one Krylov space
-// may hold too few copies, are counted by the inertia of K - ω² M and searched again outside the vectors found. nullopt when M is not
-// positive definite, or the iteration does not converge. Memory: the factor and 1.5 to 2 vectors per pair.
+// The `count` lowest pairs, negative ω² first, for large models: Lanczos iteration on (K - σ M)⁻¹ (Spectra). Values of higher multiplicity, of which one
+// Krylov space may hold too few copies, are counted by the inertia of K - ω² M below the last one and searched again outside the vectors found. nullopt when M is not
+// positive definite, the iteration does not converge, or the count does not agree with it. Memory: two factors and 1.5 to 2 vectors per pair.
 std::optional<ModalPairs> lowest_pairs(const SparseMatrix& k, const SparseMatrix& m, int count);
+// The same where few entries may be zero: a factorisation in one dense front.
+std::optional<ModalPairs> lowest_pairs(const Eigen::MatrixXd& k, const Eigen::MatrixXd& m,
+                                       int count);
 
 }  // namespace panto

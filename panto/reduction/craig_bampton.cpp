@@ -5,17 +5,21 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <set>
+#include <optional>
 
 #include "panto/base/contract.hpp"
 
 namespace panto {
 namespace {
 
-constexpr double kSingular = 1e-12;  // a pivot of K₂₂ relative to its diagonal entry
-// Motions of masters on their static shapes with ω² below this, relative to the largest, are weighed one by one: their strain energy relative to |x|ᵀ|K||x|, round-off of
-// the entries of K, also of those in files.
-constexpr double kSoft = 1e-4, kEnergy = 1e-13;
+// A pivot of K₂₂ relative to its diagonal entry below which the softest motion of the interior is weighed: round-off of a pivot alone tells neither sign nor zero.
+constexpr double kWeak = 1e-6;
+constexpr int kInverseSteps = 4;
+// Motions of masters on their static shapes with ω² below this, relative to the largest, are weighed one by one.
+constexpr double kSoft = 1e-4;
+// RED-15: strain energy by its scale (energy_scale), in units of the round-off of K: below, motions are rigid; in doubt; known to a hundredth, as
+// factors multiply round-off by ten or so.
+constexpr double kRigid = 20, kDoubtful = 3, kKnown = 1000;
 // ω² [1/s²] of growth by a factor of e in a quarter of an hour: counts as rigid.
 constexpr double kSlow = 1e-6;
 
@@ -31,7 +35,7 @@ struct Soft {
   int rigid = 0;
   bool negative = false;
 };
-Soft soft_motions(const LinearSystem& system, const CraigBampton& cb) {
+Soft soft_motions(const LinearSystem& system, const CraigBampton& cb, Diagnostics& notes) {
   Soft out;
   const auto pairs = symmetric_pairs(cb.K11, cb.M11);
   PANTO_EXPECT(pairs.has_value(), "a reduced mass matrix is positive definite");
@@ -45,11 +49,54 @@ Soft soft_motions(const LinearSystem& system, const CraigBampton& cb) {
     x(cb.masters) = pairs->vectors.col(i);
     x(cb.interior) = cb.B * pairs->vectors.col(i);
     const double energy = x.dot(system.K * x),
-                 size = x.cwiseAbs().dot(system.K.cwiseAbs() * x.cwiseAbs());
-    if (energy < -kEnergy * size && pairs->values(i) < -kSlow) out.negative = true;
-    if (energy <= kEnergy * size) ++out.rigid;
+                 round_off = system.round_off * energy_scale(system.K, x),
+                 hz = std::sqrt(std::max(energy / x.dot(system.M * x), 0.0)) /
+                      (2 * std::numbers::pi);
+    if (energy < -kRigid * round_off && pairs->values(i) < -kSlow) out.negative = true;
+    const bool rigid = energy <= kRigid * round_off;
+    if (rigid) ++out.rigid;
+    const char* why = "elements are very small, or of very unlike stiffness";
+    if (rigid && energy > kDoubtful * round_off)
+      notes.warning(921, {},
+                    fmt::format("a motion of {:.3g} Hz is no stiffer than round-off: it counts as "
+                                "rigid ({})",
+                                hz, why));
+    else if (!rigid && energy < kKnown * round_off)
+      notes.warning(921, {},
+                    fmt::format("the frequency of a motion of {:.3g} Hz is known to {:.1g} % only, "
+                                "for round-off ({})",
+                                hz, 500 * round_off / energy, why));
   }
   return out;
+}
+
+// Whether the interior is held and its stiffness positive: by the strain energy of its softest motion, and by the inertia of K₂₂.
+Diagnostics judge_interior(const SparseMatrix& k22, const SparseMatrix& m22,
+                           const SparseSymmetric& factors, double round_off) {
+  if (factors.ok() && factors.weakest() > kWeak) return {};
+  // Where a pivot vanishes the factors of a matrix beside it serve.
+  std::optional<SparseSymmetric> beside;
+  if (!factors.ok()) {
+    const double stiffness = k22.coeffs().cwiseAbs().maxCoeff(),
+                 mass = m22.coeffs().cwiseAbs().maxCoeff();
+    beside.emplace(k22 + 1e-12 * std::max(stiffness / mass, kSlow) * m22);
+  }
+  const SparseSymmetric& f = beside ? *beside : factors;
+  Eigen::VectorXd x(k22.rows());
+  for (Eigen::Index i = 0; i < x.size(); ++i) x(i) = std::cos(1.0 + 2.3 * static_cast<double>(i));
+  for (int i = 0; i < kInverseSteps && f.ok(); ++i)
+    x = f.solve(Eigen::VectorXd(m22 * x)).normalized();
+  if (!f.ok() || !(std::abs(x.dot(k22 * x)) > kRigid * round_off * energy_scale(k22, x)))
+    return fail(905,
+                "with the masters held, the interior can still move without strain energy: "
+                "choose masters that hold every part (a free body: three degrees of freedom in "
+                "the plane, six in space, not all on one line); or its elements are so small, or "
+                "so unlike, that round-off hides their stiffness");
+  if (f.negative() > 0)
+    return fail(907, fmt::format("K is indefinite: with the masters held, {} motions have negative "
+                                 "strain energy; reduce a system about a stable equilibrium",
+                                 f.negative()));
+  return {};
 }
 
 Eigen::MatrixXd rows_of(const Eigen::MatrixXd& x, const std::vector<int>& rows) {
@@ -102,29 +149,23 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
                      m22 = sub_matrix(system.M, cb.interior, cb.interior);
   {
     const SparseSymmetric factors(k22);
-    const double weakest = factors.weakest();
-    if (factors.ok() && weakest < -kSingular)
-      return fail(907,
-                  fmt::format("K is indefinite: with the masters held, {} motions have negative "
-                              "strain energy; reduce a system about a stable equilibrium",
-                              factors.negative()));
-    if (weakest < kSingular)
-      return fail(905,
-                  "with the masters held, the interior can still move without strain energy: "
-                  "choose masters that hold every part (a free body: three degrees of freedom in "
-                  "the plane, six in space, not all on one line)");
+    if (const Diagnostics wrong = judge_interior(k22, m22, factors, system.round_off); !wrong.ok())
+      return wrong;
     if (!go_on(0.02)) return fail(909, "stopped");
     cb.B = -factors.solve(Eigen::MatrixXd(k21));
   }
-  // RED-3.
+  // RED-3. Strain energy of the static shapes, in which their own error is of second order.
+  const Eigen::MatrixXd unbalanced = Eigen::MatrixXd(k21) + k22 * cb.B;
   cb.K11 = Eigen::MatrixXd(k11) + k21.transpose() * cb.B;
+  cb.K11 += cb.B.transpose() * unbalanced;
   cb.K11 = (0.5 * (cb.K11 + cb.K11.transpose())).eval();
   const Eigen::MatrixXd loaded = Eigen::MatrixXd(m21) + m22 * cb.B;  // M₂₁ + M₂₂B
   cb.M11 = Eigen::MatrixXd(m11) + cb.B.transpose() * m21;
   cb.M11 += loaded.transpose() * cb.B;
   cb.M11 = (0.5 * (cb.M11 + cb.M11.transpose())).eval();
   // Inertia of K is that of K₂₂ and of K̄₁₁ together: motions without energy are motions of masters.
-  const Soft soft = soft_motions(system, cb);
+  Diagnostics notes;
+  const Soft soft = soft_motions(system, cb, notes);
   if (soft.negative)
     return fail(907,
                 "K is indefinite: a motion of the masters has negative strain energy; reduce a "
@@ -133,7 +174,7 @@ Result<CraigBampton> craig_bampton(const LinearSystem& system, std::vector<int> 
   if (!go_on(0.1)) return fail(909, "stopped");
 
   if (const Diagnostics wrong = interior_modes(system, options, cb); !wrong.ok()) return wrong;
-  return cb;
+  return {std::move(cb), std::move(notes)};
 }
 
 Diagnostics interior_modes(const LinearSystem& system, const CraigBamptonOptions& options,
@@ -156,7 +197,11 @@ Diagnostics interior_modes(const LinearSystem& system, const CraigBamptonOptions
   if (wanted > 0) {
     auto pairs = lowest_pairs(k22, m22, wanted);
     if (!pairs)
-      return fail(908, fmt::format("the iteration for {} interior modes did not converge", wanted));
+      return fail(
+          908, fmt::format("the {} lowest interior modes were not found: masses or stiffnesses of "
+                           "very unlike size (penalty springs, tiny elements) leave them to "
+                           "round-off; fewer candidates may do",
+                           wanted));
     cb.Phi = std::move(pairs->vectors);
     cb.omega2 = std::move(pairs->values);
   }

@@ -272,6 +272,7 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
   cb_options.progress = progress(0, 0.1);
   Result<CraigBampton> statics = craig_bampton(system, *masters, cb_options);
   if (!statics) return located(statics.diagnostics(), o.place("masters"));
+  notes.append(located(statics.diagnostics(), o.place("masters")));
   out.cb = std::move(*statics);
   if (for_modes) {
     std::vector<int> numbers = o.modes;

@@ -104,8 +104,11 @@ Result<FullModes> full_modes(const LinearSystem& system, const std::vector<int>&
   const auto pairs =
       lowest_pairs(system.K, system.M, std::min(out.numbers.back() + 2, system.size()));
   if (!pairs)
-    return fail(908, fmt::format("the iteration for the lowest {} modes did not converge",
-                                 out.numbers.back() + 1));
+    return fail(908,
+                fmt::format("the lowest {} modes were not found: masses or stiffnesses of very "
+                            "unlike size (penalty springs, tiny elements) leave them to "
+                            "round-off",
+                            out.numbers.back() + 1));
   out.omega2 = pairs->values(out.numbers);
   out.U = pairs->vectors(Eigen::indexing::all, out.numbers);
   for (const int number : out.numbers) {

@@ -14,8 +14,9 @@ namespace {
 
 constexpr double kSymmetric =
     1e-9;  // round-off of linearisation; of two entries that should be one
-constexpr double kDefinite = 1e-14;  // a pivot of M relative to its diagonal entry
-constexpr size_t kSuggested = 2000;  // names that a slip of the pen is compared with
+constexpr double kLinearised = 1e-14;  // entries of K, sums of many terms
+constexpr double kDefinite = 1e-14;    // a pivot of M relative to its diagonal entry
+constexpr size_t kSuggested = 2000;    // names that a slip of the pen is compared with
 
 void check_symmetry(const char* what, double round_off, SparseMatrix& a, Diagnostics& out) {
   double largest = 0;
@@ -122,6 +123,7 @@ Result<LinearSystem> linear_system(const LinearModel& linear, const std::string&
     return out;
   }
   LinearSystem system;
+  system.round_off = kLinearised;
   system.name = name;
   system.M = linear.M_z.sparseView();
   system.K = linear.K_z.sparseView();

@@ -1,6 +1,7 @@
 // A linear system M ẍ + C ẋ + K x = f to be reduced, with names for its degrees of freedom.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct DofSet {
 struct LinearSystem {
   std::string name;
   SparseMatrix M, K;
-  SparseMatrix C;                 // empty: none
+  SparseMatrix C;                                             // empty: none
+  double round_off = std::numeric_limits<double>::epsilon();  // of the entries of K, relative
   std::vector<std::string> dofs;  // "tray.5.y": a node's name ends before the last dot
   std::vector<DofSet> sets;
 

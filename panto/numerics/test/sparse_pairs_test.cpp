@@ -96,6 +96,125 @@ TEST(SparsePairs, TheWeakestPivotTellsASingularMatrix) {
   EXPECT_LT(std::abs(SparseSymmetric(chain(50, false)).weakest()), 1e-12);
 }
 
+// A beam with both ends clamped (EI = 100 N m², 1 kg/m, 1 m) in elements of these lengths; two degrees of freedom a node.
+struct Pencil {
+  SparseMatrix k, m;
+};
+Pencil clamped_beam(const std::vector<double>& lengths) {
+  const auto n = static_cast<Eigen::Index>(2 * (lengths.size() - 1));
+  std::vector<Eigen::Triplet<double, Eigen::Index>> stiffness, mass;
+  for (size_t e = 0; e < lengths.size(); ++e) {
+    const double h = lengths[e], b = 100 / (h * h * h), r = h / 420;
+    const double k[4][4] = {{12, 6 * h, -12, 6 * h},
+                            {6 * h, 4 * h * h, -6 * h, 2 * h * h},
+                            {-12, -6 * h, 12, -6 * h},
+                            {6 * h, 2 * h * h, -6 * h, 4 * h * h}};
+    const double m[4][4] = {{156, 22 * h, 54, -13 * h},
+                            {22 * h, 4 * h * h, 13 * h, -3 * h * h},
+                            {54, 13 * h, 156, -22 * h},
+                            {-13 * h, -3 * h * h, -22 * h, 4 * h * h}};
+    for (Eigen::Index i = 0; i < 4; ++i)
+      for (Eigen::Index j = 0; j < 4; ++j) {
+        const Eigen::Index row = 2 * static_cast<Eigen::Index>(e) - 2 + i,
+                           column = 2 * static_cast<Eigen::Index>(e) - 2 + j;
+        if (row < 0 || column < 0 || row >= n || column >= n) continue;
+        stiffness.emplace_back(row, column, b * k[i][j]);
+        mass.emplace_back(row, column, r * m[i][j]);
+      }
+  }
+  Pencil out{SparseMatrix(n, n), SparseMatrix(n, n)};
+  out.k.setFromTriplets(stiffness.begin(), stiffness.end());
+  out.m.setFromTriplets(mass.begin(), mass.end());
+  return out;
+}
+
+// cos x cosh x = 1: 22.373, 61.673, 120.90 for ω sqrt(μ L⁴/EI). The lowest values lie far below the first shift; K holds them to round-off that grows with its largest entries.
+TEST(SparsePairs, FineAndGradedMeshesHaveTheFrequenciesOfCoarseOnes) {
+  std::vector<double> graded(81, 1.0 / 80);
+  graded[40] = 1e-4;
+  struct {
+    std::vector<double> lengths;
+    double tolerance;
+  } const cases[] = {{std::vector<double>(100, 0.01), 1e-6},
+                     {graded, 1e-3},
+                     {std::vector<double>(3000, 1.0 / 3000), 1e-2}};
+  for (const auto& c : cases) {
+    double length = 0;
+    for (const double h : c.lengths) length += h;
+    const Pencil beam = clamped_beam(c.lengths);
+    const auto pairs = lowest_pairs(beam.k, beam.m, 3);
+    ASSERT_TRUE(pairs) << c.lengths.size();
+    const double exact[] = {22.373285, 61.672823, 120.903392};
+    for (int i = 0; i < 3; ++i)
+      EXPECT_NEAR(std::sqrt(pairs->values(i)) * length * length / 10, exact[i],
+                  c.tolerance * exact[i])
+          << c.lengths.size();
+  }
+}
+
+struct Matrices {
+  Eigen::MatrixXd k, m;
+};
+
+// K symmetric, of both signs; M positive definite. band: entries off the diagonal that are not zero.
+Matrices random_matrices(int n, int band, unsigned seed) {
+  std::mt19937 gen(seed);
+  std::uniform_real_distribution<double> u(-1, 1);
+  Matrices out{Eigen::MatrixXd::Zero(n, n), Eigen::MatrixXd::Zero(n, n)};
+  for (int i = 0; i < n; ++i) {
+    out.k(i, i) = 3 * u(gen);
+    out.m(i, i) = band + 1;
+    for (int j = std::max(0, i - band); j < i; ++j) {
+      out.k(i, j) = out.k(j, i) = u(gen);
+      out.m(i, j) = out.m(j, i) = 0.4 * u(gen);
+    }
+  }
+  return out;
+}
+
+TEST(LowestPairs, AreTheFirstOfAllPairsWithSparseAndWithFullMatrices) {
+  for (const int band : {2, 60}) {
+    const Matrices a = random_matrices(120, band, 7);
+    const auto all = symmetric_pairs(a.k, a.m), few = lowest_pairs(a.k, a.m, 6);
+    ASSERT_TRUE(all && few);
+    ASSERT_EQ(few->values.size(), 6);
+    EXPECT_LT(all->values(0), 0);
+    for (Eigen::Index i = 0; i < 6; ++i) {
+      const double size = all->largest;
+      EXPECT_NEAR(few->values(i), all->values(i), 1e-12 * size);
+      const Eigen::VectorXd x = few->vectors.col(i);
+      EXPECT_NEAR(x.dot(a.m * x), 1, 1e-12);
+      EXPECT_LT((a.k * x - few->values(i) * a.m * x).norm(), 1e-8 * size * (a.m * x).norm());
+    }
+    // The scale of round-off, by power iteration.
+    EXPECT_LE(few->largest, all->largest * (1 + 1e-12));
+    EXPECT_GT(few->largest, 0.5 * all->largest);
+  }
+}
+
+TEST(LowestPairs, OfFreeBodiesAreZero) {
+  const int n = 100;
+  Eigen::MatrixXd k = Eigen::MatrixXd::Zero(n, n);
+  for (int i = 1; i < n; ++i) {
+    k(i, i) += 1;
+    k(i - 1, i - 1) += 1;
+    k(i, i - 1) = k(i - 1, i) = -1;
+  }
+  const auto few = lowest_pairs(k, Eigen::MatrixXd::Identity(n, n), 3);
+  ASSERT_TRUE(few);
+  EXPECT_NEAR(few->values(0), 0, 1e-14);
+  EXPECT_NEAR(few->values(1), 4 * std::pow(std::sin(M_PI / (2 * n)), 2), 1e-14);
+  EXPECT_TRUE(lowest_pairs(Eigen::MatrixXd::Zero(n, n), Eigen::MatrixXd::Identity(n, n), 1));
+}
+
+TEST(LowestPairs, NeedAPositiveDefiniteMass) {
+  Matrices a = random_matrices(50, 2, 1);
+  a.m(20, 20) = -1;
+  EXPECT_FALSE(lowest_pairs(a.k, a.m, 4));
+  a.m.setZero();
+  EXPECT_FALSE(lowest_pairs(a.k, a.m, 4));
+}
+
 // Stiffness of a grid of nx x ny x nz masses with springs to their neighbours and, weaker, across; 3 degrees of freedom each, numbered at random.
 SparseMatrix grid(int nx, int ny, int nz) {
   const int n = 3 * nx * ny * nz;

@@ -1,6 +1,8 @@
 // Structures of Palomba's thesis that tests and reproductions share: the bar horn and the vibratory feeder, with the data of its digest.
 #pragma once
 
+#include <fmt/format.h>
+
 #include "panto/reduction/mesh.hpp"
 #include "panto/reduction/reduce.hpp"
 
@@ -58,12 +60,16 @@ inline std::vector<Harmonic> feeder_forces(const std::vector<int>& masters) {
   return out;
 }
 
-// A bar of 16 kg in steps of 10 mm on two springs that are 1e9 times softer than its elements: sqrt(2 k/m) and, of a stiff bar, sqrt(6 k/m).
-inline BeamFrame soft_frame(double stiffness) {
+// A bar of 16 kg on two springs that are far softer than its elements: ω² = 2 k/m and, of a stiff bar, 6 k/m.
+inline BeamFrame soft_frame(double stiffness, int elements = 80) {
   BeamFrame f;
-  f.beams = {{"bar", equal_steps(0, 0.8, 80), 20, 6e4}};
-  f.springs = {{"bar.1", "ground", stiffness}, {"bar.81", "ground", stiffness}};
+  f.beams = {{"bar", equal_steps(0, 0.8, elements), 20, 6e4}};
+  const std::string end = fmt::format("bar.{}", elements + 1);
+  f.springs = {{"bar.1", "ground", stiffness}, {end, "ground", stiffness}};
   return f;
+}
+inline std::vector<std::string> soft_masters(int elements = 80) {
+  return {"bar.1", fmt::format("bar.{}", elements + 1)};
 }
 
 // A solid in the manner of Palomba's sonotrode, whose shape is not printed: a stepped bar of the printed titanium, 8712 degrees of freedom.

@@ -105,15 +105,20 @@ TEST(CraigBamptonLaws, AFreeBodyKeepsItsRigidMotions) {
 
 // Strain energies that nearly cancel are told from none: soft supports are no rigid motion, and one that pushes is refused.
 TEST(CraigBamptonLaws, SoftSupportsAreNotRigid) {
-  const LinearSystem s = *beam_frame(test::soft_frame(600), "bar");
-  const std::vector<int> masters = *find_dofs(s, {"bar.1", "bar.81"});
   CraigBamptonOptions options;
   options.modes = 3;
-  const CraigBampton cb = *craig_bampton(s, masters, options);
-  EXPECT_EQ(cb.rigid, 0);
-  const SuperelementModes modes = *superelement_modes(reduced(s, cb, {0, 1, 2}), cb.rigid);
-  EXPECT_NEAR(modes.omega2(0), 75, 0.01);
-  EXPECT_NEAR(modes.omega2(1), 225, 0.01);
+  for (const int elements : {80, 500}) {
+    const LinearSystem s = *beam_frame(test::soft_frame(600, elements), "bar");
+    const CraigBampton cb = *craig_bampton(s, *find_dofs(s, test::soft_masters(elements)), options);
+    EXPECT_EQ(cb.rigid, 0) << elements;
+    const SuperelementModes modes = *superelement_modes(reduced(s, cb, {0, 1, 2}), cb.rigid);
+    // Round-off of K̄₁₁ = K₁₁ + K₁₂B: a sum of terms of 12 EI/h³.
+    const double tolerance = elements > 80 ? 1 : 0.01;
+    EXPECT_NEAR(modes.omega2(0), 75, tolerance) << elements;
+    EXPECT_NEAR(modes.omega2(1), 225, tolerance) << elements;
+  }
+  const LinearSystem s = *beam_frame(test::soft_frame(600), "bar");
+  const std::vector<int> masters = *find_dofs(s, test::soft_masters());
 
   LinearSystem pushed = s;
   pushed.K.coeffRef(masters.front(), masters.front()) -= 1200;

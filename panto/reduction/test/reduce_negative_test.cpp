@@ -89,6 +89,44 @@ TEST(Refused, MastersThatLeaveTheBodyFree) {
   expect(horn(), o, "E0905", "without strain energy");
 }
 
+// Round-off hides the zero pivot of a long plate that is held at one node.
+TEST(Refused, OneNodeOfAFineFreePlate) {
+  Plate p;
+  p.x = equal_steps(0, 1, 100);
+  p.y = equal_steps(0, 0.02, 4);
+  p.material = {210e9, 0.3, 7800};
+  p.thickness = 1e-3;
+  ReduceOptions o;
+  o.modes = {4, 5};
+  const LinearSystem s = *plate(p);
+  for (const char* node : {"n1", "n51", "n463", "n505"}) {
+    o.masters = {node};
+    expect(s, o, "E0905", "without strain energy");
+  }
+}
+
+TEST(Refused, AZeroOnTheDiagonalOfAnIndefiniteInterior) {
+  BeamFrame f;
+  const char* names[] = {"ground", "a", "b", "c", "d", "e", "ground"};
+  for (int i = 1; i < 6; ++i) f.masses.push_back({names[i], 1});
+  for (int i = 0; i < 6; ++i) f.springs.push_back({names[i], names[i + 1], 1});
+  LinearSystem s = *beam_frame(f, "chain");
+  for (int i = 0; i < s.size(); ++i) s.K.coeffRef(i, i) -= 2;
+  ReduceOptions o;
+  o.masters = {"a"};
+  o.keep = 1;
+  expect(s, o, "E0907", "negative strain energy");
+}
+
+TEST(Reduced, MotionsThatRoundOffHidesAreTold) {
+  ReduceOptions o;
+  o.masters = test::soft_masters(1000);
+  o.keep = 1;
+  const auto r = reduce(*beam_frame(test::soft_frame(300, 1000), "bar"), o);
+  ASSERT_TRUE(r.ok()) << r.diagnostics().text();
+  expect(r.diagnostics(), "W0921", "round-off");
+}
+
 TEST(Refused, NoMastersAndNothingElse) {
   ReduceOptions o = horn_options();
   o.masters = {};
