@@ -46,7 +46,7 @@ std::vector<ModeError> mode_errors(const CraigBampton& cb, const FullModes& full
                                    const Eigen::MatrixXd& loaded, const std::vector<int>& selected);
 
 // Of the forced response: the smallest MAC of all harmonics, amplitudes taken as complex vectors and expanded to all degrees of freedom, and the
-// largest relative error of the amplitude at a master (RED-11).
+// largest relative error of the amplitude at a master (RED-11). 0 and infinity where the reduced model has no bounded response.
 struct ResponseError {
   double mac = 1, gain = 0;
 };

@@ -184,6 +184,14 @@ def test_what_saving_finds_is_a_warning(tmp_path):
     assert (tmp_path / "coupled.C.mtx").exists()
 
 
+def test_a_sample_that_does_not_move_is_told():
+    mass = np.eye(4)
+    stiffness = np.kron(np.eye(2), [[100.0, -50], [-50, 100]])
+    forces = [{"at": "d1", "frequency": 1}]
+    with pytest.raises(pg.ModelError, match=r"E0913.*d3.*does not move"):
+        pg.reduce((mass, stiffness), ["d1", "d3"], forces=forces, sample="d3")
+
+
 def test_a_stop_is_told():
     bar = {
         "masters": ["z_min"],

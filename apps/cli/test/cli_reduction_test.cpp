@@ -147,6 +147,14 @@ TEST_F(ReduceVerb, WhatTheCommandLineSaysStandsOverTheStudy) {
   EXPECT_EQ(panto("reduce elsewhere.toml --forces 50Hz:exciter=1").exit_code, 0);
 }
 
+TEST_F(ReduceVerb, RefusesASampleThatDoesNotMove) {
+  matrices("4 4\n100\n-50\n0\n0\n-50\n100\n0\n0\n0\n0\n100\n-50\n0\n0\n-50\n100\n",
+           "4 4\n1\n0\n0\n0\n0\n1\n0\n0\n0\n0\n1\n0\n0\n0\n0\n1\n");
+  const std::string pairs = "K.mtx --mass M.mtx --masters d1,d3 --forces 1Hz:d1=1";
+  EXPECT_EQ(panto("reduce " + pairs).exit_code, 0);
+  refused(pairs + " --sample d3", "E0913", "does not move at 1 Hz");
+}
+
 TEST_F(ReduceVerb, RefusesMatricesThatAreNotWhatReductionNeeds) {
   const std::string pair = "K.mtx --mass M.mtx --keep 0 --masters ";
   matrices("2 2\n2\n-1\n-1\n2\n", "2 2\n1\n0\n0\n1\n");
