@@ -196,7 +196,9 @@ std::vector<ModeError> mode_errors(const CraigBampton& cb, const FullModes& full
   const auto pairs = symmetric_pairs(stiffness, mass);
   PANTO_EXPECT(pairs.has_value(), "a reduced mass matrix is positive definite");
   const Eigen::MatrixXd products = pairs->vectors.transpose() * load;  // ūᵀ H̃ᵀ M u
-  const double elastic = pairs->values(std::min<Eigen::Index>(cb.rigid, m + t - 1));
+  // A model of rigid motions alone has no frequency to compare theirs with: they are exact.
+  const double elastic =
+      cb.rigid < m + t ? pairs->values(cb.rigid) : std::numeric_limits<double>::infinity();
   std::vector<ModeError> out;
   for (Eigen::Index i = 0; i < loaded.cols(); ++i) {
     ModeError e;

@@ -36,7 +36,7 @@ Result<Eigen::MatrixXcd> forced_response(const LinearSystem& system,
 // whose shapes are a choice among them.
 struct ModeError {
   double frequency =
-      0;  // |f* - f| / f; of a rigid mode relative to the lowest elastic frequency of the reduced system
+      0;  // |f* - f| / f; of a rigid mode relative to the lowest elastic frequency of the reduced system, 0 where it has none
   double nco = 0;
 };
 // `loaded`: {x₁; η} products HᵀMU with all computed modes, from mode_loads().

@@ -212,6 +212,18 @@ TEST(RankLaws, AReducedModelAtResonanceDoesNotAgree) {
   EXPECT_LT(errors[1].gain, 1e-12);
 }
 
+TEST(RankLaws, RigidModesOfAModelWithoutElasticOnesAreExact) {
+  BeamFrame f;
+  f.masses = {{"a", 1}, {"b", 1}};
+  f.springs = {{"a", "b", 1e4}};
+  const LinearSystem free = *beam_frame(f, "free");
+  const CraigBampton cb = *craig_bampton(free, {0});
+  const FullModes full = *full_modes(free, {0});
+  const ModeError e = mode_errors(cb, full, mode_loads(free, cb, full.U), {}).front();
+  EXPECT_EQ(e.frequency, 0);
+  EXPECT_NEAR(e.nco, 1, 1e-12);
+}
+
 TEST(RankLaws, RankingsDoNotDependOnTheUnitOfLength) {
   // Millimetres: masses as they are, forces in mN.
   Plate p = test::horn_plate();
