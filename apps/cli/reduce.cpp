@@ -24,7 +24,8 @@ namespace {
 constexpr int kMost = 1'000'000;  // interior modes
 
 struct Arguments : OperatingArguments {
-  std::string masters, rank, modes, band, tolerance, mass, damping_matrix, sample, file, view;
+  std::string masters, rank, modes, weights, band, tolerance, mass, damping_matrix, sample, file,
+      view;
   std::vector<std::string> forces;
   std::optional<double> damping, mac;
   int candidates = 0, keep = -1;
@@ -79,11 +80,16 @@ bool parse_force(const std::string& text, ForceTerm& force) {
 bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
   // What the command line says stands in no file.
   const std::pair<const char*, bool> said[] = {
-      {"masters", !a.masters.empty()},    {"rank", !a.rank.empty()},
-      {"modes", !a.modes.empty()},        {"weights", !a.modes.empty() || !a.band.empty()},
-      {"band", !a.band.empty()},          {"tolerance", !a.tolerance.empty()},
-      {"damping", a.damping.has_value()}, {"mac", a.mac.has_value()},
-      {"candidates", a.candidates > 0},   {"keep", a.keep >= 0},
+      {"masters", !a.masters.empty()},
+      {"rank", !a.rank.empty()},
+      {"modes", !a.modes.empty()},
+      {"weights", !a.weights.empty() || !a.modes.empty() || !a.band.empty()},
+      {"band", !a.band.empty()},
+      {"tolerance", !a.tolerance.empty()},
+      {"damping", a.damping.has_value()},
+      {"mac", a.mac.has_value()},
+      {"candidates", a.candidates > 0},
+      {"keep", a.keep >= 0},
       {"sample", !a.sample.empty()}};
   for (const auto& [key, is] : said)
     if (is) o.places.erase(key);
@@ -114,6 +120,13 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
       return false;
     }
     for_band(o, {from, to});
+  }
+  if (!a.weights.empty()) {
+    o.weights.clear();
+    if (!parse_numbers(a.weights, o.weights)) {
+      message = fmt::format("--weights {}: expected numbers, such as 2,1", a.weights);
+      return false;
+    }
   }
   if (!a.tolerance.empty() && !parse_share(a.tolerance, o.tolerance)) {
     message = fmt::format("--tolerance {}: expected a share, such as 1%", a.tolerance);
@@ -384,6 +397,8 @@ void add_reduce(CLI::App& app, int& exit_code) {
   verb->add_option("--band", a->band, "All elastic modes between two frequencies")
       ->type_name("from,to")
       ->excludes(modes);
+  verb->add_option("--weights", a->weights, "How much each of the modes matters (alike)")
+      ->type_name("w,...");
   verb->add_option("--forces", a->forces, "Periodic force: 50Hz:tray.2.y,tray.5.y=1@30deg")
       ->type_name("force");
   verb->add_option("--tolerance", a->tolerance, "Error allowed (1%)")->type_name("share");

@@ -193,6 +193,7 @@ class Linearisation {
     out_.K_z = k - damping * w;
     out_.D_z = damping - out_.M_z * w;
     out_.B_z = -r.transpose() * d_.r_u;
+    out_.C_a = d_.y_a * r;
   }
 
   Workspace& workspace_;

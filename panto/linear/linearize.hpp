@@ -28,6 +28,9 @@ struct LinearModel {
   // State space:  ẋ = A x + B_x δu + B_rate δu̇,  δy = C_x x + D_x δu + D_rate δu̇.                          (LIN-3)
   // The rates act only through velocity-controlled drives of order 0.
   Eigen::MatrixXd A, B_x, B_rate, C_x, D_x, D_rate;
+  // ∂y/∂z̈ with positions and speeds held: which accelerations an output reads, that C_x has replaced by forces.
+  // Empty where M_z is.
+  Eigen::MatrixXd C_a;
 
   [[nodiscard]] bool second_order() const { return M_z.rows() == R.cols(); }
 };

@@ -15,6 +15,7 @@ constexpr int kFirstCandidates = 150;
 constexpr int kMostCandidates = 1500;
 constexpr int kPoints = 40;      // sizes at which modes of reduced models are computed
 constexpr double kUnseen = 0.1;  // of the tolerance: what modes not computed may hold
+constexpr double kStill = 1e-9;  // of the largest amplitude: round-off of a response
 constexpr int kEverySize = 250;  // candidates up to which a damping matrix allows each size
 
 struct Named {
@@ -106,6 +107,27 @@ Result<std::vector<Harmonic>> harmonics_of(const LinearSystem& system, const Red
   }
   if (!wrong.ok()) return wrong;
   return out;
+}
+
+// A relative error needs an amplitude: that of the sample, or of the master that moves most, in every harmonic.
+void check_samples(const LinearSystem& system, const ReduceOptions& o, const RankedReduction& r,
+                   const Eigen::MatrixXcd& response, int sample, Diagnostics& out) {
+  for (size_t k = 0; k < r.harmonics.size(); ++k) {
+    const Eigen::ArrayXd moves = response.col(static_cast<Eigen::Index>(k)).cwiseAbs();
+    const Eigen::ArrayXd masters = moves(r.cb.masters);
+    if ((sample < 0 ? masters.maxCoeff() : masters(sample)) > kStill * moves.maxCoeff()) continue;
+    const double hz = r.harmonics[k].hz;
+    if (sample < 0)
+      out.error(913, o.place("masters"),
+                fmt::format("no master moves at {} Hz: there is no amplitude to compare", hz));
+    else
+      out.error(
+          913, o.place("sample"),
+          fmt::format("sample \"{}\" does not move at {} Hz: its amplitude has no relative "
+                      "error; choose a master that the forces move",
+                      system.dofs[static_cast<size_t>(r.cb.masters[static_cast<size_t>(sample)])],
+                      hz));
+  }
 }
 
 std::vector<int> first(const std::vector<int>& order, size_t count) {
@@ -287,6 +309,8 @@ Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& 
     auto x = forced_response(system, out.harmonics, o.damping);
     if (!x) return x.diagnostics();
     response = std::move(*x);
+    check_samples(system, o, out, response, sample, notes);
+    if (!notes.ok()) return notes;
   }
   // Weights follow the modes into ascending order.
   std::vector<double> weights;

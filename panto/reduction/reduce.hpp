@@ -80,7 +80,7 @@ struct RankedReduction {
 };
 
 // E0904 … E0909 as find_dofs() and craig_bampton(), E0911, E0912 as full_modes() and forced_response(); E0913: options that contradict each other or
-// do not say what the model is for; E0914: a force that does not act on a master. W0915: the tolerance is not met with the candidates.
+// do not say what the model is for, a sample that does not move; E0914: a force that does not act on a master. W0915: the tolerance is not met with the candidates.
 Result<RankedReduction> reduce(const LinearSystem& system, const ReduceOptions& options);
 
 }  // namespace panto

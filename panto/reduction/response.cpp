@@ -25,6 +25,7 @@ constexpr double kResidual = 1e-12;
 constexpr double kLeft = 1e-8;  // of the forces
 constexpr int kSweeps = 5;
 constexpr double kAlike = 1e-6;  // frequencies that count as one
+constexpr ResponseError kNoAgreement{0, std::numeric_limits<double>::infinity()};
 
 double omega_of(double hz) { return 2 * std::numbers::pi * hz; }
 
@@ -198,7 +199,9 @@ std::vector<ModeError> mode_errors(const CraigBampton& cb, const FullModes& full
   const auto pairs = symmetric_pairs(stiffness, mass);
   PANTO_EXPECT(pairs.has_value(), "a reduced mass matrix is positive definite");
   const Eigen::MatrixXd products = pairs->vectors.transpose() * load;  // ūᵀ H̃ᵀ M u
-  const double elastic = pairs->values(std::min<Eigen::Index>(cb.rigid, m + t - 1));
+  // A model of rigid motions alone has no frequency to compare theirs with: they are exact.
+  const double elastic =
+      cb.rigid < m + t ? pairs->values(cb.rigid) : std::numeric_limits<double>::infinity();
   std::vector<ModeError> out;
   for (Eigen::Index i = 0; i < loaded.cols(); ++i) {
     ModeError e;
@@ -295,6 +298,8 @@ ResponseError ResponseScan::compare(size_t harmonic, const std::vector<int>& sel
   e.mac = std::norm(product) / (norm2_[harmonic] * norm2);
   const auto column = static_cast<Eigen::Index>(harmonic);
   e.gain = std::abs(std::abs(y(sample_[harmonic])) / std::abs(amplitude_(column)) - 1);
+  // A reduced model that is singular here has no response to compare: min() and max() would pass over NaN.
+  if (!std::isfinite(e.mac) || !std::isfinite(e.gain)) e = kNoAgreement;
   return e;
 }
 

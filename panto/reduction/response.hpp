@@ -36,7 +36,7 @@ Result<Eigen::MatrixXcd> forced_response(const LinearSystem& system,
 // whose shapes are a choice among them.
 struct ModeError {
   double frequency =
-      0;  // |f* - f| / f; of a rigid mode relative to the lowest elastic frequency of the reduced system
+      0;  // |f* - f| / f; of a rigid mode relative to the lowest elastic frequency of the reduced system, 0 where it has none
   double nco = 0;
 };
 // `loaded`: {x₁; η} products HᵀMU with all computed modes, from mode_loads().
@@ -46,7 +46,7 @@ std::vector<ModeError> mode_errors(const CraigBampton& cb, const FullModes& full
                                    const Eigen::MatrixXd& loaded, const std::vector<int>& selected);
 
 // Of the forced response: the smallest MAC of all harmonics, amplitudes taken as complex vectors and expanded to all degrees of freedom, and the
-// largest relative error of the amplitude at a master (RED-11).
+// largest relative error of the amplitude at a master (RED-11). 0 and infinity where the reduced model has no bounded response.
 struct ResponseError {
   double mac = 1, gain = 0;
 };

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <set>
 
-#include "panto/numerics/dense.hpp"
-
 namespace panto {
 namespace {
 
@@ -137,18 +135,12 @@ Result<LinearSystem> linear_system(const LinearModel& linear, const std::string&
       if (std::abs(weights(i)) > least) dofs.push_back(static_cast<int>(i));
     return dofs;
   };
-  // Accelerations wᵀẍ = -wᵀM⁻¹(K x + C ẋ) show as rows that are nearly full: w tells which they are.
-  Eigen::MatrixXd flexibility;
+  // An acceleration is a sum over all forces in C_x, whatever it is the acceleration of: C_a tells.
   const auto read = [&](Eigen::Index output) {
-    const Eigen::VectorXd x = linear.C_x.row(output).head(n).transpose(),
-                          v = linear.C_x.row(output).segment(n, n).transpose();
-    std::vector<int> dofs = involved(x);
-    if (2 * static_cast<Eigen::Index>(dofs.size()) > n &&
-        (flexibility.size() > 0 || invert(linear.K_z, flexibility))) {
-      std::vector<int> accelerated = involved(linear.M_z * (flexibility.transpose() * x));
-      if (accelerated.size() < dofs.size()) dofs = std::move(accelerated);
-    }
-    return dofs.empty() ? involved(v) : dofs;
+    std::vector<int> dofs = involved(linear.C_a.row(output).transpose());
+    if (dofs.empty()) dofs = involved(linear.C_x.row(output).head(n).transpose());
+    if (dofs.empty()) dofs = involved(linear.C_x.row(output).segment(n, n).transpose());
+    return dofs;
   };
   for (size_t j = 0; j < linear.inputs.size(); ++j)
     system.sets.push_back(

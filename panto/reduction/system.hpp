@@ -36,7 +36,7 @@ Diagnostics check(LinearSystem& system, double round_off = 1e-12);
 // The same findings with `place` where one has none.
 Diagnostics located(const Diagnostics& findings, const Loc& place);
 
-// The minimal form (LIN-2) of a mechanism linearised at a pose. Sets: per input the coordinates that it drives, per output those whose position, speed or acceleration it reads.
+// The minimal form (LIN-2) of a mechanism linearised at a pose. Sets: per input the coordinates that it drives, per output those whose acceleration it reads, else whose position, else whose speed.
 // Fails without second-order form (E0509), and where friction or follower forces make K_z unsymmetric (E0902).
 Result<LinearSystem> linear_system(const LinearModel& linear, const std::string& name);
 

@@ -74,12 +74,15 @@ class Reduction:
         return self.basis @ np.asarray(y, dtype=float)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the HDF5 file of ``panto reduce -o`` and the files beside it (docs/reduce.md).
+        """Writes the HDF5 file (.h5, .hdf5) of ``panto reduce -o`` and those beside it (docs/reduce.md).
 
         A name that ends with .toml: the model file with these masters and modes, a mechanism.
         """
         path = os.fspath(path)
-        if not path.endswith(".toml"):
+        ending = os.path.splitext(path)[1]
+        if ending not in (".h5", ".hdf5", ".toml"):
+            raise ValueError(f"{path}: a reduction is saved as .h5, .hdf5 or .toml")
+        if ending != ".toml":
             warn(self._core.write(path), stacklevel=2)
             return
         if self._model is None:

@@ -184,6 +184,21 @@ def test_what_saving_finds_is_a_warning(tmp_path):
     assert (tmp_path / "coupled.C.mtx").exists()
 
 
+@pytest.mark.parametrize("name", ["reduced.csv", "reduced", "reduced.H5"])
+def test_names_that_say_another_format_are_refused(tmp_path, name):
+    with pytest.raises(ValueError, match=r"saved as \.h5, \.hdf5 or \.toml"):
+        pg.reduce(chain(12), ["d12"], keep=2).save(tmp_path / name)
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_sample_that_does_not_move_is_told():
+    mass = np.eye(4)
+    stiffness = np.kron(np.eye(2), [[100.0, -50], [-50, 100]])
+    forces = [{"at": "d1", "frequency": 1}]
+    with pytest.raises(pg.ModelError, match=r"E0913.*d3.*does not move"):
+        pg.reduce((mass, stiffness), ["d1", "d3"], forces=forces, sample="d3")
+
+
 def test_a_stop_is_told():
     bar = {
         "masters": ["z_min"],

@@ -147,6 +147,34 @@ TEST_F(ReduceVerb, WhatTheCommandLineSaysStandsOverTheStudy) {
   EXPECT_EQ(panto("reduce elsewhere.toml --forces 50Hz:exciter=1").exit_code, 0);
 }
 
+TEST_F(ReduceVerb, WeighsModesAsAStudyDoes) {
+  const std::string rest = "modes = [3, 4, 7]\n" + std::string(kFeeder);
+  put("alike.toml", rest);
+  put("weighed.toml", "weights = [1, 2, 50]\n" + rest);
+  const auto imr = [&](const std::string& arguments) {
+    const Outcome run = panto("reduce " + arguments + " --rank imr --json");
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return run.json()["rankings"]["imr"];
+  };
+  const json weighed = imr("weighed.toml");
+  EXPECT_NE(imr("alike.toml"), weighed);
+  EXPECT_EQ(imr("alike.toml --weights 1,2,50"), weighed);
+  EXPECT_EQ(imr("alike.toml --modes 7,4,3 --weights 50,2,1"), weighed);
+  refused("alike.toml --weights 1,2", "E0913", "2 weights for 3 modes");
+  refused("alike.toml --weights 1,0,2", "E0913", "weights are positive");
+  const Outcome words = panto("reduce alike.toml --weights much");
+  EXPECT_EQ(words.exit_code, 1);
+  EXPECT_NE(words.err.find("--weights much: expected numbers"), std::string::npos) << words.err;
+}
+
+TEST_F(ReduceVerb, RefusesASampleThatDoesNotMove) {
+  matrices("4 4\n100\n-50\n0\n0\n-50\n100\n0\n0\n0\n0\n100\n-50\n0\n0\n-50\n100\n",
+           "4 4\n1\n0\n0\n0\n0\n1\n0\n0\n0\n0\n1\n0\n0\n0\n0\n1\n");
+  const std::string pairs = "K.mtx --mass M.mtx --masters d1,d3 --forces 1Hz:d1=1";
+  EXPECT_EQ(panto("reduce " + pairs).exit_code, 0);
+  refused(pairs + " --sample d3", "E0913", "does not move at 1 Hz");
+}
+
 TEST_F(ReduceVerb, RefusesMatricesThatAreNotWhatReductionNeeds) {
   const std::string pair = "K.mtx --mass M.mtx --keep 0 --masters ";
   matrices("2 2\n2\n-1\n-1\n2\n", "2 2\n1\n0\n0\n1\n");

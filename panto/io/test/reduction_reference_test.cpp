@@ -142,6 +142,29 @@ sensor = [{ name = "acc", type = "accelerometer", of = "rod.end", axis = "y" },
   EXPECT_EQ(*find_dofs(*system, {"rate"}), *find_dofs(*system, {"rod.n4.theta"}));
 }
 
+// On a hinge the rod has no flexibility matrix, and its tip accelerates with the hinge too.
+TEST(Reduction, AnAccelerometerOnAHingedRodNamesTheHingeAndItsOwnDisplacement) {
+  const test::TemporaryFolder folder;
+  for (const char* gravity : {"", "gravity = [0, -9.81]\n"}) {
+    const auto model =
+        load(folder.put("rod.toml", std::string("space = \"planar\"\n") + gravity + R"(
+body = [{ name = "rod", beam = { length = 0.5, rectangle = ["20 mm", "2 mm"], E = "70 GPa", density = 2700, elements = 4 } }]
+joint = [{ name = "theta", type = "revolute", parent = "ground", child = "rod" }]
+actuator = [{ name = "motor", type = "torque", on = "theta" }]
+sensor = [{ name = "acc", type = "accelerometer", of = "rod.end", axis = "y" },
+          { name = "enc", type = "encoder", of = "theta" }]
+)"));
+    ASSERT_TRUE(model.ok()) << model.diagnostics().text();
+    const auto workspace = Workspace::create(*model, nominal(*model));
+    const auto point = operating_point(*workspace, Operation::kHere);
+    ASSERT_TRUE(point.ok()) << point.diagnostics().text();
+    const auto system = linear_system(*linearize(*workspace, *point), "rod");
+    ASSERT_TRUE(system.ok()) << system.diagnostics().text();
+    EXPECT_EQ(*find_dofs(*system, {"motor", "acc", "enc"}),
+              *find_dofs(*system, {"theta", "rod.n5.uy"}));
+  }
+}
+
 TEST(Reduction, AMechanismIsReducedAtItsPose) {
   const test::TemporaryFolder folder;
   const auto study = load_reduce_study(folder.put(

@@ -193,6 +193,37 @@ TEST(RankLaws, AllModesReproduceTheResponseWithAndWithoutADampingMatrix) {
   }
 }
 
+// A reduced model that the force drives at its own natural frequency has no response: that is no agreement.
+TEST(RankLaws, AReducedModelAtResonanceDoesNotAgree) {
+  // Interior b on a spring of its own frequency 2 1/s; statically b follows a: K11 = 2, M11 = 2, resonance at 1 1/s.
+  BeamFrame f;
+  f.masses = {{"a", 1}, {"b", 1}};
+  f.springs = {{"a", "ground", 2}, {"a", "b", 4}};
+  const LinearSystem two = *beam_frame(f, "two");
+  CraigBamptonOptions options;
+  options.modes = -1;
+  const CraigBampton cb = *craig_bampton(two, {0}, options);
+  const std::vector<Harmonic> forces{{0.5 / std::numbers::pi, {{0, 1.0}}}};
+  const ResponseScan scan(two, cb, forces, 0, *forced_response(two, forces, 0));
+  const std::vector<ResponseError> errors = scan.errors({0});
+  EXPECT_EQ(errors[0].mac, 0);
+  EXPECT_EQ(errors[0].gain, std::numeric_limits<double>::infinity());
+  EXPECT_NEAR(errors[1].mac, 1, 1e-12);
+  EXPECT_LT(errors[1].gain, 1e-12);
+}
+
+TEST(RankLaws, RigidModesOfAModelWithoutElasticOnesAreExact) {
+  BeamFrame f;
+  f.masses = {{"a", 1}, {"b", 1}};
+  f.springs = {{"a", "b", 1e4}};
+  const LinearSystem free = *beam_frame(f, "free");
+  const CraigBampton cb = *craig_bampton(free, {0});
+  const FullModes full = *full_modes(free, {0});
+  const ModeError e = mode_errors(cb, full, mode_loads(free, cb, full.U), {}).front();
+  EXPECT_EQ(e.frequency, 0);
+  EXPECT_NEAR(e.nco, 1, 1e-12);
+}
+
 TEST(RankLaws, RankingsDoNotDependOnTheUnitOfLength) {
   // Millimetres: masses as they are, forces in mN.
   Plate p = test::horn_plate();

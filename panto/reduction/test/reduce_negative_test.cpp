@@ -1,6 +1,9 @@
 // Systems and options that cannot be reduced are refused with an id and a remedy.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "panto/reduction/reduce.hpp"
 #include "panto/reduction/test/cases.hpp"
 
@@ -199,6 +202,29 @@ TEST(Refused, OptionsThatDoNotSayWhatFor) {
   o = horn_options();
   o.sample = "n100.x";
   expect(horn(), o, "E0913", "is not one master");
+}
+
+TEST(Refused, ASampleThatDoesNotMove) {
+  // Two pairs of masses that share nothing.
+  BeamFrame f;
+  f.masses = {{"a", 1}, {"b", 1}, {"c", 1}, {"d", 1}};
+  f.springs = {{"a", "ground", 50}, {"a", "b", 50}, {"c", "ground", 50}, {"c", "d", 50}};
+  const LinearSystem s = *beam_frame(f, "pairs");
+  ReduceOptions o;
+  o.masters = {"a", "c"};
+  o.forces = {{{"a"}, 1, 1, 0}};
+  EXPECT_TRUE(reduce(s, o).ok());  // the master that moves most
+  for (const double damping : {0.0, 0.01}) {
+    o.damping = damping;
+    o.sample = "c";
+    expect(s, o, "E0913", "sample \"c.y\" does not move at 1 Hz");
+  }
+  // The mass beside it takes the force: its own frequency is that of the force.
+  o.damping = 0;
+  o.masters = {"a"};
+  o.sample.clear();
+  o.forces = {{{"a"}, std::sqrt(50.0) / (2 * std::numbers::pi), 1, 0}};
+  expect(s, o, "E0913", "no master moves");
 }
 
 TEST(Refused, AForceOnTheInterior) {
