@@ -57,6 +57,7 @@ Rows table5_2();
 Rows table5_3();
 Rows table5_4();
 Rows table5_5();
+Rows table6_1();
 }  // namespace palomba
 namespace sanjurjo2017 {
 Rows fig3();
@@ -156,6 +157,8 @@ std::span<const Case> cases() {
            palomba::table5_4, palomba::kFeederAssumed},
       Case{"palomba", "table5.5", "Natural frequencies of the flexible manipulator, horizontal",
            palomba::table5_5, palomba::kManipulatorAssumed},
+      Case{"palomba", "table6.1", "Operations of the full and of the reduced manipulator (6.9)",
+           palomba::table6_1},
       Case{"sanjurjo2017", "fig10", "RMS error, five-bar, gyros on the couplers",
            sanjurjo2017::fig10},
       Case{"sanjurjo2017", "fig11", "RMS error, five-bar, gyros on the couplers, 5 rad/s",

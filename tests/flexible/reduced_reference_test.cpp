@@ -138,14 +138,5 @@ TEST(ReducedManipulator, HasSixModesAndNoFastOneWhereverTheLastLinkPoints) {
 }
 
 // The operation counts of the thesis (6.9), n = 30, 9 masters, 4 interior modes.
-TEST(ReducedManipulator, NeedsTheOperationsThatTheThesisCounts) {
-  const long n = 30, mu = 9, tau = 4, s = n - mu;
-  const long reduced =
-      s * s * s + 3 * s * s * mu + 5 * s * mu * mu + 4 * (mu + tau) * (mu + tau) * (mu + tau);
-  EXPECT_EQ(3 * n * n * n, 81000);
-  EXPECT_EQ(4 * (mu + tau) * (mu + tau) * (mu + tau) + 2 * n * mu * mu - 3 * mu * mu * mu, 11461);
-  EXPECT_EQ(reduced, n * n * n + 11461);  // 38 461 of 4 n³ = 108 000: 64 % less
-}
-
 }  // namespace
 }  // namespace panto
