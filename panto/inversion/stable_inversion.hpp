@@ -61,7 +61,7 @@ struct StableReport {
   double
       leakage_begin = 0,
       leakage_end =
-          0;  // distance from rest at the ends, relative to the largest deviation of the internal motion
+          0;  // distance from rest at the ends, relative to the largest from the rest along the path
   double error = 0;  // by the change since the mesh before; 0 with a mesh that was given
   int intervals = 0, meshes = 0, iterations = 0, slow_downs = 0;
 };
