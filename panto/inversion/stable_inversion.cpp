@@ -319,14 +319,7 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                     out.before, out.after, duration, needed, options.most_intervals));
     return notes;
   }
-  const HorizonProblem problem{
-      *begin,
-      first,
-      last,
-      spacing,
-      path.smoothness() < smoothness,
-      fmt::format("the path is C{}, the inverse needs C{}: a smoother path (`smooth` of {})",
-                  path.smoothness(), smoothness, smoothness)};
+  const HorizonProblem problem{*begin, first, last, spacing, smoothness};
   if (Diagnostics d = search_motion(system, path, options, problem, out); !d.ok()) {
     notes.append(d);
     return notes;

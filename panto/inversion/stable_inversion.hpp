@@ -18,6 +18,10 @@ enum class StableMethod : std::uint8_t {
   kIndirect,  // the same by the adjoint equations (SRV-53)
 };
 
+// Continuous derivatives of a path beyond those that the inverse needs, with which meshes converge: where inputs, or the rates of forces within, have a kink the error falls
+// slowly, if at all.
+inline constexpr int kSmootherPath = 2;
+
 // Where Newton's method begins.
 enum class StableGuess : std::uint8_t {
   kRest,    // at rest where the path is, instant by instant: links as rigid as they are at rest

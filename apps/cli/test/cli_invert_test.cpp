@@ -106,6 +106,9 @@ TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
   refused(arm + "--smooth 1", 3, "E1074", "the path is C1, the inverse needs C2");
   refused("mass_on_car --to 4 --in 8s --method stable --tolerance 0.05 --no-verify", 0, "W1076",
           "on the imaginary axis");
+  refused("flexible_link_on_motor --to 1 --smooth 3 --method stable", 3, "E1074",
+          "with 828 intervals, 1e-06 was asked for; on finer meshes it no longer falls: ask for a "
+          "larger tolerance, or take a smoother path (`smooth` of 5");
 }
 
 TEST_F(InvertVerb, TellsThatAnUnstablePlantNeedsFeedback) {

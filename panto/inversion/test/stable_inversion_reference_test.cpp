@@ -272,6 +272,22 @@ TEST(StableInversionReference, HardlyDecayingMotionIsNotFollowedToItsEnd) {
   EXPECT_NE(found.diagnostics().items()[0].message.find("hardly decays"), std::string::npos);
 }
 
+// Three disks, of relative degree 6: an error names the mesh on which it was smallest, and a path on which it falls further.
+TEST(StableInversionReference, ErrorsNameTheBestMeshAndASmootherPath) {
+  auto chain = LinearServo::create(inversion_test::chain(3));
+  const auto along = [&](int smooth) {
+    return invert_stably(*chain, *Path::line({0}, {1}, 0, 3, smooth), {});
+  };
+  const auto rough = along(6);
+  ASSERT_FALSE(rough.ok());
+  const Diagnostic& told = rough.diagnostics().items().back();
+  EXPECT_EQ(told.id, 1074);
+  EXPECT_NE(told.message.find("with 1600 intervals"), std::string::npos) << told.message;
+  EXPECT_NE(told.message.find("`smooth` of 8"), std::string::npos) << told.message;
+  const auto smooth = along(8);
+  EXPECT_TRUE(smooth.ok()) << smooth.diagnostics().text();
+}
+
 TEST(StableInversionReference, TheSpeedDownToWhichThereIsAMotionIsTold) {
   FunctionServo<Arm> arm;
   const auto fast = invert_stably(arm, *Path::line({0}, {2.6}, 0, 0.4, 2), {});
@@ -279,6 +295,13 @@ TEST(StableInversionReference, TheSpeedDownToWhichThereIsAMotionIsTold) {
   EXPECT_EQ(fast.diagnostics().items().back().id, 1073);
   EXPECT_NE(fast.diagnostics().items().back().message.find("times more slowly"), std::string::npos)
       << fast.diagnostics().text();
+  // So fast that equal intervals of the path fill the mesh with what is before and after it: slower ones are tried all the same.
+  const auto faster = invert_stably(arm, *Path::line({0}, {0.5}, 0, 0.02, 4), {});
+  ASSERT_FALSE(faster.ok());
+  EXPECT_EQ(faster.diagnostics().items().back().id, 1073);
+  EXPECT_NE(faster.diagnostics().items().back().message.find("a motion is found when"),
+            std::string::npos)
+      << faster.diagnostics().text();
   const auto jumps = invert_stably(arm, *Path::line({0}, {0.5}, 0, 1, 0), {});
   ASSERT_FALSE(jumps.ok());
   EXPECT_EQ(jumps.diagnostics().items().back().id, 1073);
