@@ -245,8 +245,10 @@ std::string stable_text(const StableReport& s) {
     line("clamped at the end", fmt::format("{}", fmt::join(s.clamped_end, ", ")));
   }
   line("horizon", fmt::format("{:.4g} s before the path, {:.4g} s after it", s.before, s.after));
-  line("inputs act", fmt::format("{:.4g} s before the path, {:.4g} s after it", s.pre_actuation,
-                                 s.post_actuation));
+  line("inputs act",
+       fmt::format("{:.4g} s before the path, ", s.pre_actuation) +
+           (std::isfinite(s.post_actuation) ? fmt::format("{:.4g} s after it", s.post_actuation)
+                                            : "without end after it"));
   line("left at the ends", fmt::format("{:.2g}, {:.2g}", s.leakage_begin, s.leakage_end));
   line("mesh", fmt::format("{} intervals, error {:.2g}, {} meshes, {} iterations", s.intervals,
                            s.error, s.meshes, s.iterations));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "panto/inversion/horizon_search.hpp"
 
@@ -116,6 +117,9 @@ Diagnostics describe_ends(StableInversion& out, const Rest& begin, const Rest& e
 
   constexpr double kActs = 1e-3;
   double first = path.begin(), final = path.end();
+  // Neutral oscillation does not end with the horizon, nor do inputs that still differ from rest late in it.
+  const double late = out.t.back() - out.after / 4;
+  bool lasts = false;
   for (size_t i = 0; i < out.u.size(); ++i) {
     const double u0 = begin.u[static_cast<Eigen::Index>(i)],
                  u1 = end.u[static_cast<Eigen::Index>(i)];
@@ -124,11 +128,13 @@ Diagnostics describe_ends(StableInversion& out, const Rest& begin, const Rest& e
       change = std::max(change, std::min(std::abs(u - u0), std::abs(u - u1)));
     for (size_t k = 0; k <= last; ++k) {
       if (out.t[k] < first && std::abs(out.u[i][k] - u0) > kActs * change) first = out.t[k];
-      if (out.t[k] > final && std::abs(out.u[i][k] - u1) > kActs * change) final = out.t[k];
+      if (out.t[k] < path.end() || !(std::abs(out.u[i][k] - u1) > kActs * change)) continue;
+      final = std::max(final, out.t[k]);
+      lasts = lasts || (!out.modes.neutral.empty() && out.t[k] >= late);
     }
   }
   out.pre_actuation = path.begin() - first;
-  out.post_actuation = final - path.end();
+  out.post_actuation = lasts ? std::numeric_limits<double>::infinity() : final - path.end();
   return notes;
 }
 
@@ -309,6 +315,9 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   const double interval = duration / std::ceil(duration / spacing - 1e-9);
   out.before = horizon(options.before, out.modes.growing, options.leakage, duration, interval);
   out.after = horizon(options.after, out.modes.decaying, options.leakage, duration, interval);
+  // Of what neither grows nor decays a quarter of the path, as forward methods run.
+  if (options.after < 0 && out.modes.decaying.empty() && !out.modes.neutral.empty())
+    out.after = std::ceil(duration / 4 / interval - 1e-9) * interval;
   if (const double needed = (out.before + out.after + duration) / interval;
       options.dt <= 0 && needed > options.most_intervals) {
     notes.error(

@@ -35,7 +35,7 @@ struct StableOptions {
   double
       before = -1,
       after =
-          -1;  // horizon before and after the path [s]; -1: until internal motion has decayed to `leakage`, where it hardly decays no longer than (SRV-66)
+          -1;  // horizon before and after the path [s]; -1: until internal motion has decayed to `leakage`, where it hardly decays no longer than (SRV-66); where it is neutral alone a quarter of the path after it
   double leakage = 1e-6;
   double dt = 0;            // > 0: a mesh of this spacing, finer after slowing down; not refined
   double cycle = 0;         // > 0: inputs are to be delivered in steps of this length (E1078)
@@ -61,7 +61,7 @@ struct StableReport {
   double
       pre_actuation = 0,
       post_actuation =
-          0;  // how long inputs differ from rest by more than a thousandth of their largest change
+          0;  // how long inputs differ from rest by more than a thousandth of their largest change; after the path infinite where neutral oscillation keeps them from it
   double
       leakage_begin = 0,
       leakage_end =

@@ -61,7 +61,7 @@ class StableInverse:
     before: float  #: horizon before the path [s]
     after: float  #: and after it [s]
     pre_actuation: float  #: how long before the path inputs act [s]
-    post_actuation: float  #: and after it [s]
+    post_actuation: float  #: and after it [s]; inf: internal oscillation does not decay
     leakage_begin: float  #: left of the internal motion at the beginning, of its largest [1]
     leakage_end: float
     error: float  #: of positions, speeds and inputs, relative to their largest [1]

@@ -109,6 +109,10 @@ TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
   refused("flexible_link_on_motor --to 1 --smooth 3 --method stable", 3, "E1074",
           "with 828 intervals, 1e-06 was asked for; on finer meshes it no longer falls: ask for a "
           "larger tolerance, or take a smoother path (`smooth` of 5");
+  const Outcome lasting = panto("invert mass_on_car --to 4 --in 8s --method stable --no-verify");
+  EXPECT_NE(lasting.out.find("0 s before the path, 2 s after it"), std::string::npos)
+      << lasting.out;
+  EXPECT_NE(lasting.out.find("without end after it"), std::string::npos) << lasting.out;
 }
 
 TEST_F(InvertVerb, TellsThatAnUnstablePlantNeedsFeedback) {

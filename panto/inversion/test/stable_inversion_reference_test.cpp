@@ -36,7 +36,9 @@ TEST(StableInversionReference, ConvergesWithFourthOrder) {
   options.dt = 1.0 / 528;
   const auto fine = invert_stably(arm, path, options);
   ASSERT_TRUE(fine.ok()) << fine.diagnostics().text();
+  // Hardly damped, from rest to rest: as long after the path as before it.
   EXPECT_NEAR(fine->pre_actuation, 0.2, 0.02);
+  EXPECT_NEAR(fine->post_actuation, 0.2, 0.02);
   std::vector<double> errors;
   for (const int n : {33, 66, 132}) {
     options.dt = 1.0 / n;
@@ -270,6 +272,24 @@ TEST(StableInversionReference, HardlyDecayingMotionIsNotFollowedToItsEnd) {
   ASSERT_EQ(found.diagnostics().items().size(), 1U) << found.diagnostics().text();
   EXPECT_EQ(found.diagnostics().items()[0].id, 1077);
   EXPECT_NE(found.diagnostics().items()[0].message.find("hardly decays"), std::string::npos);
+}
+
+// Without a damper: a quarter of the path is shown of an oscillation that goes on for ever.
+TEST(StableInversionReference, InputsGoOnWhereInternalMotionIsNeutral) {
+  LinearServoMatrices disks = inversion_test::chain(2);
+  disks.H << 1, 0;
+  auto chain = LinearServo::create(disks);
+  StableOptions options;
+  options.tolerance = 1e-3;
+  const Path path = inversion_test::turn();
+  const auto found = invert_stably(*chain, path, options);
+  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+  EXPECT_EQ(found->modes.neutral.size(), 2U);
+  EXPECT_EQ(found->before, 0);
+  EXPECT_NEAR(found->after, (path.end() - path.begin()) / 4, 1e-9);
+  EXPECT_TRUE(std::isinf(found->post_actuation));
+  options.after = 0;
+  EXPECT_EQ(invert_stably(*chain, path, options)->after, 0);
 }
 
 // Three disks, of relative degree 6: an error names the mesh on which it was smallest, and a path on which it falls further.
