@@ -430,7 +430,7 @@ void add_invert(CLI::App& app, int& exit_code) {
   verb->add_option("--until", a->until, "End of the run (a quarter beyond the path)")
       ->type_name("time");
   verb->add_option("--smooth", a->smooth,
-                   "Continuous derivatives of the path (as needed; stable and optimal: one more)")
+                   "Continuous derivatives of the path (as needed; stable and optimal: two more)")
       ->type_name("m")
       ->check(CLI::Range(0, kMostSmooth));
   verb->add_option("--step", a->step, "Cycle of the inverse model (10ms)")->type_name("time");

@@ -289,8 +289,8 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
 }
 
 Result<Path> path_of(const PathSpec& spec, const AnalysedRest& rest, InvertMethod method) {
-  // Where the inputs of a bounded motion have a kink its mesh converges slowly, if at all.
-  const int needed = rest.analysis.smoothness + (method == InvertMethod::kStable ? 1 : 0);
+  const int needed =
+      rest.analysis.smoothness + (method == InvertMethod::kStable ? kSmootherPath : 0);
   const int m = spec.smooth >= 0 ? spec.smooth : std::clamp(needed, 2, kMostSmooth);
   const std::vector<double>& from = spec.from.empty() ? rest.outputs : spec.from;
   const auto of_kind = [&]() -> Result<Path> {

@@ -296,7 +296,8 @@ def invert(
               boundary value problem: also where forward integration grows without bound;
               "optimal" finds the same motion as the one nearest to rest
     form:     "original", "projection" (default), "substitution", "minimal_extension", "baumgarte"
-    smooth:   continuous derivatives of the path; default: as the analysis asks for, one more with methods "stable" and "optimal"
+    smooth:   continuous derivatives of the path; default: as the analysis asks for, two more
+              with methods "stable" and "optimal"
     until:    end of the run [s]; default: a quarter beyond the path
     verify:   simulate the plant with the inputs (True)
     force:    integrate a non-minimum phase system all the same (False)
