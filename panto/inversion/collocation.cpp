@@ -606,6 +606,8 @@ Status HorizonCollocation::solve(int iterations, double tolerance, Report& repor
   for (int i = 0; i < static_cast<int>(mesh_.size()); ++i)
     far = std::max(far, kFar * x_.segment(node(i), nv_).cwiseAbs().maxCoeff());
   while (report.iterations < iterations) {
+    report.stopped = !goes_on();
+    if (report.stopped) return Status::kNotConverged;
     ++report.iterations;
     if (!points(true)) return Status::kNotConverged;
     scale_unknowns();
@@ -625,6 +627,8 @@ Status HorizonCollocation::solve(int iterations, double tolerance, Report& repor
     bool helps = false;
     double factor = 1;
     for (int halving = 0; halving < 8 && !helps; ++halving, factor /= 2) {
+      report.stopped = !goes_on();
+      if (report.stopped) return Status::kNotConverged;
       x_ = before + factor * step;
       if (size <= tolerance) return Status::kOk;
       if (points(false)) {

@@ -39,8 +39,11 @@ class HorizonCollocation {
   struct Report {
     int iterations = 0, dampings = 0;
     double step = 0;  // the last, relative to each quantity's largest value
-    bool regular = true;
+    bool regular = true, stopped = false;
   };
+  // Asked between iterations, in solve() and by those who lead this to a solution themselves: false ends them, `stopped`.
+  void ask(std::function<bool()> go_on) { go_on_ = std::move(go_on); }
+  [[nodiscard]] bool goes_on() const { return !go_on_ || go_on_(); }
   // Newton steps, shortened while the next would not become smaller, until one is below `tolerance`. kNotConverged: the best iterate stands.
   [[nodiscard]] Status solve(int iterations, double tolerance, Report& report);
 
@@ -129,6 +132,7 @@ class HorizonCollocation {
   ServoValues values_;
   Eigen::MatrixXd mass_, inverse_mass_;  // of the last point
   std::vector<double> target_;
+  std::function<bool()> go_on_;
   BlockChain chain_;
   std::vector<Eigen::VectorXd> row_scale_, right_;
 };

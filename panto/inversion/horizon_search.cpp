@@ -412,11 +412,15 @@ Diagnostics Search::run() {
   for (;;) {
     auto problem = std::make_unique<HorizonCollocation>(system_, slowed_.targets(), mesh_,
                                                         problem_.first, problem_.last, guess_);
+    const auto go_on = [this] {
+      return !options_.progress || options_.progress(std::min(0.9, 0.15 * out_.meshes));
+    };
+    problem->ask(go_on);
     const Result<Status> solved = solve(*problem);
     if (!solved.ok()) return solved.diagnostics();
     out_.iterations += report_.iterations;
     ++out_.meshes;
-    if (options_.progress && !options_.progress(std::min(0.9, 0.15 * out_.meshes))) {
+    if (report_.stopped || !go_on()) {
       Diagnostics stopped;
       stopped.error(1075, {}, "stopped before a solution was found");
       return stopped;

@@ -352,5 +352,24 @@ TEST(StableInversionReference, SaysWhatCannotBe) {
   EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1075);
 }
 
+// Asked between iterations on the first mesh already.
+TEST(StableInversionReference, StopsWithinAMesh) {
+  FunctionServo<Arm> arm;
+  for (const StableMethod method :
+       {StableMethod::kBoundaryValue, StableMethod::kDirect, StableMethod::kIndirect}) {
+    StableOptions options;
+    options.method = method;
+    std::vector<double> fractions;
+    options.progress = [&](double fraction) {
+      fractions.push_back(fraction);
+      return fractions.size() < 2;
+    };
+    const auto stopped = invert_stably(arm, swing(), options);
+    ASSERT_FALSE(stopped.ok());
+    EXPECT_EQ(stopped.diagnostics().items()[0].id, 1075);
+    EXPECT_EQ(fractions, std::vector<double>({0, 0}));
+  }
+}
+
 }  // namespace
 }  // namespace panto
