@@ -176,7 +176,12 @@ void read_stable(const StudyReader& r, Diagnostics& d, StableOptions& o) {
   span("after", o.after);
   o.clamp_begin = r.texts("clamp_begin");
   o.clamp_end = r.texts("clamp_end");
-  if (!o.clamp_begin.empty() || !o.clamp_end.empty()) o.ends = EndKind::kClamped;
+  if (!o.clamp_begin.empty() || !o.clamp_end.empty()) {
+    if (r.find("ends") != nullptr && o.ends == EndKind::kEigenspaces)
+      r.error(115, r.find("ends")->loc,
+              "ends: \"eigenspaces\" clamps nothing: without it, or \"clamped\"");
+    o.ends = EndKind::kClamped;
+  }
   if (r.number("tolerance", &dim::kNone, o.tolerance) && !(o.tolerance > 0))
     d.error(304, r.find("tolerance")->loc,
             fmt::format("tolerance: {:g}, expected more than 0", o.tolerance));
@@ -269,6 +274,9 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
             fmt::format("until: {:g} s, expected more than 0", out.options.until));
   r.flag("verify", out.options.verify);
   r.flag("force", out.options.force);
+  if (out.options.force && out.options.method == InvertMethod::kStable)
+    d.error(115, r.find("force")->loc,
+            "force: for methods that go forward in time; stable inversion needs none");
   r.number("tol", &dim::kNone, out.options.tol);
   if (const Node* limits = r.find("limits")) {
     if (const auto* table = limits->table()) {

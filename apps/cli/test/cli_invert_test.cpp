@@ -93,6 +93,8 @@ TEST_F(InvertVerb, FindsBoundedMotionsOfDampedMechanismsWithItsDefaults) {
 TEST_F(InvertVerb, TellsWhatStableInversionCannotDo) {
   const std::string arm = "manipulator_2d --output z --by u --to 30deg --method stable ";
   refused(arm + "--ends sideways", 1, "--ends sideways", "eigenspaces or clamped");
+  refused(arm + "--ends eigenspaces --clamp-end beta", 1, "--ends eigenspaces",
+          "clamped beside coordinates to clamp");
   refused(arm + "--guess lucky", 1, "--guess lucky", "rest or linear");
   refused(arm + "--before -1s", 1, "--before", "a time");
   refused(arm + "--clamp-begin gamma", 2, "E1072", "gamma");
