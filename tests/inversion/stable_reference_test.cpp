@@ -99,6 +99,33 @@ TEST(StableReference, TheFourCasesOfTheFlexibleLink) {
   EXPECT_LT(apart(*free_torque, *free_speed), 1e-6);
 }
 
+// The drive acts on the tip at once by 1e-9 and less of what it could: numbers of poles and zeros tell the degrees.
+TEST(StableReference, RelativeDegreesOfManyElements) {
+  const struct {
+    bool perpendicular, torque;
+    int degree, index, motion_index, reachable;
+  } cases[] = {{false, true, 4, 5, 5, 0},
+               {false, false, 3, 5, 4, 0},
+               {true, true, 2, 3, 3, 1},
+               {true, false, 1, 3, 2, 1}};
+  for (const int elements : {4, 10, 15})
+    for (const auto& c : cases) {
+      const Model model = arm(elements, c.perpendicular, c.torque);
+      auto servo =
+          ModelServo::create(model, nominal(model), {{"tip_direction"}, {}, {"drive"}, {}});
+      ASSERT_TRUE(servo.ok());
+      const auto at_rest = analyse_at_rest(**servo);
+      ASSERT_TRUE(at_rest.ok()) << at_rest.diagnostics().text();
+      const ServoAnalysis& a = at_rest->analysis;
+      EXPECT_EQ(a.relative_degree, std::vector<int>{c.degree}) << elements;
+      EXPECT_EQ(a.total_relative_degree, c.degree) << elements;
+      EXPECT_EQ(a.smoothness, c.degree) << elements;
+      EXPECT_EQ(a.reachable, c.reachable) << elements;
+      EXPECT_EQ(a.index, c.index) << elements;
+      EXPECT_EQ(a.motion_index, c.motion_index) << elements << " " << c.degree;
+    }
+}
+
 // With meshes that are refined, also where straight forces give the chain of intervals growing motion of its own (SRV-49).
 TEST(StableReference, TheFourCasesToAMillionth) {
   StableOptions options;
