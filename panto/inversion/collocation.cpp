@@ -184,13 +184,15 @@ void HorizonCollocation::linearise(const std::vector<Equation>& equations, Point
   // Of beams in absolute coordinates the mass matrix is the same everywhere.
   if (values_.r_w != mass_) {
     mass_ = values_.r_w;
-    if (!invert(mass_, inverse_mass_))
-      inverse_mass_.setConstant(nv_, nv_, std::numeric_limits<double>::quiet_NaN());
+    auto inverse = std::make_shared<Eigen::MatrixXd>();
+    if (!invert(mass_, *inverse))
+      inverse->setConstant(nv_, nv_, std::numeric_limits<double>::quiet_NaN());
+    inverse_mass_ = std::move(inverse);
   }
   p.inverse = inverse_mass_;
   Eigen::MatrixXd forces(nv_, block_);
   forces << values_.r_y, values_.r_v, values_.r_lambda, values_.r_u;
-  p.D.noalias() = -p.inverse * forces;
+  p.D.noalias() = -*p.inverse * forces;
   differentiate(equations, p);
   p.C.noalias() += p.by_w * p.D;
 }
@@ -216,7 +218,7 @@ void HorizonCollocation::missed(const std::vector<Equation>& equations, Eigen::V
 
 // What is left of the equations at values_.
 void HorizonCollocation::leave(const std::vector<Equation>& equations, Point& p) const {
-  p.a.noalias() = -p.inverse * values_.r;
+  p.a.noalias() = -*p.inverse * values_.r;
   missed(equations, p.c);
   p.c.noalias() += p.by_w * p.a;
 }

@@ -81,7 +81,9 @@ class HorizonCollocation {
   // An instant or the middle of an interval, linearised: accelerations follow from the equations of motion (SRV-45),
   //   δw = a + D δ(y, v, μ),   rows that are left: c + C δ(y, v, μ) = 0.
   struct Point {
-    Eigen::MatrixXd inverse, D, C, by_w;  // inverse: of the mass matrix; by_w: of the rows
+    std::shared_ptr<const Eigen::MatrixXd>
+        inverse;                 // of the mass matrix: one for all points where that is constant
+    Eigen::MatrixXd D, C, by_w;  // by_w: of the rows
     Eigen::VectorXd a, c;
   };
   struct Equation {
@@ -130,7 +132,8 @@ class HorizonCollocation {
   Eigen::VectorXd x_, scale_, range_;  // scale_: of a state; range_: of motion
   std::vector<Point> instants_, middles_;
   ServoValues values_;
-  Eigen::MatrixXd mass_, inverse_mass_;  // of the last point
+  Eigen::MatrixXd mass_;  // of the last point
+  std::shared_ptr<const Eigen::MatrixXd> inverse_mass_;
   std::vector<double> target_;
   std::function<bool()> go_on_;
   BlockChain chain_;
