@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "apps/cli/invert_feedback.hpp"
@@ -180,7 +181,8 @@ void redefined_json(JsonWriter& json, const RedefinedOutput& r) {
   json.end_array().key("true").begin_array();
   for (const TrueOutput& o : r.truth) {
     json.begin_object().member("name", o.name).member("mean_square", o.mean_square);
-    json.member("largest", o.largest).member("residual", o.residual);
+    json.member("largest", o.largest);
+    json.member("residual", o.residual.value_or(std::numeric_limits<double>::quiet_NaN()));
     json.member("inverse", o.inverse).member("plant", o.plant).end_object();
   }
   json.end_array().end_object();
@@ -204,8 +206,8 @@ std::string redefined_text(const RedefinedOutput& r) {
   text += fmt::format("\n  {:<26}{:>14}{:>14}{:>17}\n", "error of the true output", "mean square",
                       "largest", "after the path");
   for (const TrueOutput& o : r.truth)
-    text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}{:>17.3g}\n", o.name, o.mean_square, o.largest,
-                        o.residual);
+    text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}{:>17}\n", o.name, o.mean_square, o.largest,
+                        o.residual ? fmt::format("{:.3g}", *o.residual) : "-");
   return text;
 }
 

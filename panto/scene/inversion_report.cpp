@@ -203,8 +203,9 @@ void add_redefined(const Inversion& r, Report& report) {
   for (size_t i = 0; i < o.truth.size(); ++i) {
     const TrueOutput& t = o.truth[i];
     PlotPanel p = plot(r, "Redefined output", t.name);
-    p.note = fmt::format("followed instead: {}; mean square error {:.3g}, after the path {:.3g}",
-                         o.choice.outputs[i], t.mean_square, t.residual);
+    p.note = fmt::format("followed instead: {}; mean square error {:.3g}", o.choice.outputs[i],
+                         t.mean_square);
+    if (t.residual) p.note += fmt::format(", after the path {:.3g}", *t.residual);
     p.series.push_back(series("desired", t.unit, r.desired[i]));
     p.series.push_back(series("inverse model", t.unit, t.inverse));
     if (!t.plant.empty()) p.series.push_back(series("plant", t.unit, t.plant));

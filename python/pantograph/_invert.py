@@ -173,7 +173,7 @@ class TrueOutput:
     plant: np.ndarray = field(repr=False)  #: of the simulated plant; empty where not verified
     mean_square: float  #: of ``inverse`` minus desired, over the duration of the path
     largest: float  #: of the same, over the run
-    residual: float  #: largest distance from the goal after the path
+    residual: float | None  #: largest distance from the goal after the path; None: none of the run is
 
 
 @dataclass(frozen=True, eq=False)
