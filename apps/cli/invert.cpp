@@ -141,19 +141,21 @@ std::string analysis_text(const ServoAnalysis& s, const ServoChoice& servo,
   return text;
 }
 
+void zeros_json(JsonWriter& json, const char* name,
+                const std::vector<std::complex<double>>& values) {
+  json.key(name).begin_array();
+  for (const auto& v : values) json.begin_array().value(v.real()).value(v.imag()).end_array();
+  json.end_array();
+}
+
 void analysis_json(JsonWriter& json, const ServoAnalysis& s) {
-  const auto list = [&](const char* name, const std::vector<std::complex<double>>& values) {
-    json.key(name).begin_array();
-    for (const auto& v : values) json.begin_array().value(v.real()).value(v.imag()).end_array();
-    json.end_array();
-  };
   json.key("analysis").begin_object();
   json.member("class", to_string(s.type)).member("configuration", to_string(s.configuration));
   json.member("reachable", s.reachable).member("regular", s.regular);
-  list("poles", s.poles);
-  list("zeros", s.zeros);
-  list("zeros_qz", s.zeros_qz);
-  list("zeros_second_order", s.zeros_second_order);
+  zeros_json(json, "poles", s.poles);
+  zeros_json(json, "zeros", s.zeros);
+  zeros_json(json, "zeros_qz", s.zeros_qz);
+  zeros_json(json, "zeros_second_order", s.zeros_second_order);
   json.key("relative_degree").begin_array();
   for (const int r : s.relative_degree) json.value(r);
   json.end_array();
@@ -226,6 +228,10 @@ const char* ends_of(const StableReport& s) {
 
 void stable_json(JsonWriter& json, const StableReport& s) {
   json.key("stable").begin_object().member("ends", ends_of(s));
+  zeros_json(json, "growing", s.modes.growing);
+  zeros_json(json, "decaying", s.modes.decaying);
+  zeros_json(json, "neutral", s.modes.neutral);
+  json.member("path_begin", s.path_begin).member("path_end", s.path_end);
   json.member("clamped_begin", s.clamped_begin).member("clamped_end", s.clamped_end);
   json.member("before", s.before).member("after", s.after);
   json.member("pre_actuation", s.pre_actuation).member("post_actuation", s.post_actuation);

@@ -56,6 +56,8 @@ class StableInverse:
     growing: np.ndarray  #: zeros of the internal motion at the beginning [1/s]
     decaying: np.ndarray
     neutral: np.ndarray
+    path_begin: float  #: [s]
+    path_end: float  #: [s]
     clamped_begin: list[str]  #: coordinates, speeds with "'"; of clamped ends
     clamped_end: list[str]
     before: float  #: horizon before the path [s]

@@ -63,6 +63,11 @@ TEST_F(InvertVerb, SolvesForTheBoundedMotionOfANonMinimumPhaseArm) {
   // Internal motion of 21.9 1/s has decayed to a millionth after 0.63 s, 64 intervals; inputs begin about 0.2 s before the path.
   EXPECT_NEAR(j["stable"]["before"].get<double>(), 0.64, 1e-9);
   EXPECT_NEAR(j["t"].front().get<double>(), -0.64, 1e-9);
+  EXPECT_EQ(j["stable"]["path_begin"], 0);
+  EXPECT_EQ(j["stable"]["path_end"], 1);
+  EXPECT_NEAR(j["stable"]["growing"][0][0].get<double>(), 21.9, 0.05);
+  EXPECT_NEAR(j["stable"]["decaying"][0][0].get<double>(), -21.9, 0.05);
+  EXPECT_TRUE(j["stable"]["neutral"].empty());
   EXPECT_NEAR(j["stable"]["pre_actuation"].get<double>(), 0.2, 0.02);
   EXPECT_LE(j["stable"]["error"].get<double>(), 1e-6);
   EXPECT_EQ(j["stable"]["clamped_begin"].size(), 0u);
