@@ -90,7 +90,7 @@ TEST(StableReference, TheFourCasesOfTheFlexibleLink) {
   EXPECT_NEAR(largest, 10.999, 0.003);
   EXPECT_LT(mirrored(*torque, -1), 1e-4 * largest);
   EXPECT_LT(mirrored(*speed, 1), 1e-4);
-  // Driven by speed the path is slowed down first and the mesh finer in the end: what they differ by is the error of intervals of 5 ms.
+  // What they differ by is the error of intervals of 5 ms.
   EXPECT_LT(apart(*torque, *speed), 5e-6);
   const auto free_torque = inverted(arm(4, false, true), options),
              free_speed = inverted(arm(4), options);
