@@ -435,7 +435,9 @@ void add_invert(CLI::App& app, int& exit_code) {
   verb->add_option("--to", a->to, "Outputs at the end of a line from rest to rest")
       ->type_name("value,...");
   verb->add_option("--in", a->duration, "Duration of the path (1s)")->type_name("time");
-  verb->add_option("--until", a->until, "End of the run (a quarter beyond the path)")
+  verb->add_option(
+          "--until", a->until,
+          "End of the run (a quarter beyond the path; stable and optimal: where --after ends)")
       ->type_name("time");
   verb->add_option("--smooth", a->smooth,
                    "Continuous derivatives of the path (as needed; stable and optimal: two more)")

@@ -300,7 +300,8 @@ def invert(
     form:     "original", "projection" (default), "substitution", "minimal_extension", "baumgarte"
     smooth:   continuous derivatives of the path; default: as the analysis asks for, two more
               with methods "stable" and "optimal"
-    until:    end of the run [s]; default: a quarter beyond the path
+    until:    end of the run [s]; default: a quarter beyond the path, with methods "stable" and
+              "optimal" where ``after`` ends
     verify:   simulate the plant with the inputs (True)
     force:    integrate a non-minimum phase system all the same (False)
     limits:   {actuator: (lower, upper)} [SI]; where one is exceeded is warned about
