@@ -241,7 +241,7 @@ int main(int argc, char** argv) try {
   }
 
   // The payload is turned by 1 rad. Its direction has no inverse that is stable forward in time. As if the link were rigid, the hub is turned instead; up to some share of the
-  // bending may be asked for besides; stable inversion follows the payload itself and begins before the path does.
+  // bending may be asked for besides; stable inversion follows the payload itself and begins before the path does. All take the path of the loop, with its `smooth`.
   const panto::ModelSpec move = must(panto::read_model_file("move.toml"));
   using Table = panto::Node::Table;
   const struct {

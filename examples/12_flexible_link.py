@@ -100,7 +100,7 @@ for cell in observed.cells:
     print(f"tip_error_from_{cell.sensors.replace(' ', '_')} {1e3 * cell.rmse_mean['tip']:.6f} mrad")
 
 # The payload is turned by 1 rad. Its direction has no inverse that is stable forward in time. As if the link were rigid, the hub is turned instead; up to some share of the
-# bending may be asked for besides; stable inversion follows the payload itself and begins before the path does.
+# bending may be asked for besides; stable inversion follows the payload itself and begins before the path does. All take the path of the loop, with its `smooth`.
 move = tomllib.loads(pathlib.Path("move.toml").read_text(encoding="utf-8"))
 wanted = {key: move[key] for key in ("model", "until", "path", "method")}
 stable = {"method": {"name": "stable", "step": move["method"]["step"], "tolerance": 1e-4}}

@@ -161,6 +161,8 @@ py::dict to_dict(const StableReport& s) {
   d["growing"] = array_of(s.modes.growing);
   d["decaying"] = array_of(s.modes.decaying);
   d["neutral"] = array_of(s.modes.neutral);
+  d["path_begin"] = s.path_begin;
+  d["path_end"] = s.path_end;
   d["clamped_begin"] = s.clamped_begin;
   d["clamped_end"] = s.clamped_end;
   d["before"] = s.before;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "apps/cli/invert_feedback.hpp"
@@ -140,19 +141,21 @@ std::string analysis_text(const ServoAnalysis& s, const ServoChoice& servo,
   return text;
 }
 
+void zeros_json(JsonWriter& json, const char* name,
+                const std::vector<std::complex<double>>& values) {
+  json.key(name).begin_array();
+  for (const auto& v : values) json.begin_array().value(v.real()).value(v.imag()).end_array();
+  json.end_array();
+}
+
 void analysis_json(JsonWriter& json, const ServoAnalysis& s) {
-  const auto list = [&](const char* name, const std::vector<std::complex<double>>& values) {
-    json.key(name).begin_array();
-    for (const auto& v : values) json.begin_array().value(v.real()).value(v.imag()).end_array();
-    json.end_array();
-  };
   json.key("analysis").begin_object();
   json.member("class", to_string(s.type)).member("configuration", to_string(s.configuration));
   json.member("reachable", s.reachable).member("regular", s.regular);
-  list("poles", s.poles);
-  list("zeros", s.zeros);
-  list("zeros_qz", s.zeros_qz);
-  list("zeros_second_order", s.zeros_second_order);
+  zeros_json(json, "poles", s.poles);
+  zeros_json(json, "zeros", s.zeros);
+  zeros_json(json, "zeros_qz", s.zeros_qz);
+  zeros_json(json, "zeros_second_order", s.zeros_second_order);
   json.key("relative_degree").begin_array();
   for (const int r : s.relative_degree) json.value(r);
   json.end_array();
@@ -180,7 +183,8 @@ void redefined_json(JsonWriter& json, const RedefinedOutput& r) {
   json.end_array().key("true").begin_array();
   for (const TrueOutput& o : r.truth) {
     json.begin_object().member("name", o.name).member("mean_square", o.mean_square);
-    json.member("largest", o.largest).member("residual", o.residual);
+    json.member("largest", o.largest);
+    json.member("residual", o.residual.value_or(std::numeric_limits<double>::quiet_NaN()));
     json.member("inverse", o.inverse).member("plant", o.plant).end_object();
   }
   json.end_array().end_object();
@@ -204,8 +208,8 @@ std::string redefined_text(const RedefinedOutput& r) {
   text += fmt::format("\n  {:<26}{:>14}{:>14}{:>17}\n", "error of the true output", "mean square",
                       "largest", "after the path");
   for (const TrueOutput& o : r.truth)
-    text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}{:>17.3g}\n", o.name, o.mean_square, o.largest,
-                        o.residual);
+    text += fmt::format("  {:<26}{:>14.3g}{:>14.3g}{:>17}\n", o.name, o.mean_square, o.largest,
+                        o.residual ? fmt::format("{:.3g}", *o.residual) : "-");
   return text;
 }
 
@@ -224,6 +228,10 @@ const char* ends_of(const StableReport& s) {
 
 void stable_json(JsonWriter& json, const StableReport& s) {
   json.key("stable").begin_object().member("ends", ends_of(s));
+  zeros_json(json, "growing", s.modes.growing);
+  zeros_json(json, "decaying", s.modes.decaying);
+  zeros_json(json, "neutral", s.modes.neutral);
+  json.member("path_begin", s.path_begin).member("path_end", s.path_end);
   json.member("clamped_begin", s.clamped_begin).member("clamped_end", s.clamped_end);
   json.member("before", s.before).member("after", s.after);
   json.member("pre_actuation", s.pre_actuation).member("post_actuation", s.post_actuation);
@@ -245,8 +253,10 @@ std::string stable_text(const StableReport& s) {
     line("clamped at the end", fmt::format("{}", fmt::join(s.clamped_end, ", ")));
   }
   line("horizon", fmt::format("{:.4g} s before the path, {:.4g} s after it", s.before, s.after));
-  line("inputs act", fmt::format("{:.4g} s before the path, {:.4g} s after it", s.pre_actuation,
-                                 s.post_actuation));
+  line("inputs act",
+       fmt::format("{:.4g} s before the path, ", s.pre_actuation) +
+           (std::isfinite(s.post_actuation) ? fmt::format("{:.4g} s after it", s.post_actuation)
+                                            : "without end after it"));
   line("left at the ends", fmt::format("{:.2g}, {:.2g}", s.leakage_begin, s.leakage_end));
   line("mesh", fmt::format("{} intervals, error {:.2g}, {} meshes, {} iterations", s.intervals,
                            s.error, s.meshes, s.iterations));
@@ -425,10 +435,12 @@ void add_invert(CLI::App& app, int& exit_code) {
   verb->add_option("--to", a->to, "Outputs at the end of a line from rest to rest")
       ->type_name("value,...");
   verb->add_option("--in", a->duration, "Duration of the path (1s)")->type_name("time");
-  verb->add_option("--until", a->until, "End of the run (a quarter beyond the path)")
+  verb->add_option(
+          "--until", a->until,
+          "End of the run (a quarter beyond the path; stable and optimal: where --after ends)")
       ->type_name("time");
   verb->add_option("--smooth", a->smooth,
-                   "Continuous derivatives of the path (as needed; stable and optimal: one more)")
+                   "Continuous derivatives of the path (as needed; stable and optimal: two more)")
       ->type_name("m")
       ->check(CLI::Range(0, kMostSmooth));
   verb->add_option("--step", a->step, "Cycle of the inverse model (10ms)")->type_name("time");

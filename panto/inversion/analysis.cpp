@@ -171,6 +171,28 @@ void relative_degrees(const ServoSystem& system, const ServoPencil& p, const Ser
   out.decoupling_regular = rank.rank() == p.nu;
 }
 
+Configuration configuration_of(int reachable, int inputs) {
+  return reachable == inputs ? Configuration::kOrthogonal
+         : reachable == 0    ? Configuration::kTangential
+                             : Configuration::kMixed;
+}
+
+// Of one output the relative degree is the number of poles less that of zeros. Where an input acts weakly at once round-off may hide it from products and ranks (arms
+// with many elements) or hide fast zeros; either makes a degree too large, so that the smaller one is true.
+void trust_the_smaller(const ServoSystem& system, const ServoValues& v, ServoAnalysis& out) {
+  const int degree = out.total_relative_degree;
+  if (degree <= 0 || (out.relative_degree[0] > 0 && out.relative_degree[0] <= degree)) return;
+  out.relative_degree[0] = degree;
+  out.decoupling_regular = true;
+  // At once: accelerations of the output by forces, by accelerations of a drive whose speed is given, …
+  int at_once = 2 - static_cast<int>(system.rows().back().level);
+  for (int i = 0; i < system.n_lambda(); ++i)
+    if (!v.g_u.row(i).isZero(0))
+      at_once -= 2 - static_cast<int>(system.rows()[static_cast<size_t>(i)].level);
+  out.reachable = degree <= at_once ? 1 : 0;
+  out.configuration = configuration_of(out.reachable, 1);
+}
+
 // Index of the inverse equations that λ has been taken out of: Wᵀ r = 0 with Wᵀ ∂r/∂λ = 0 (SRV-36).
 int motion_index(const ServoPencil& p, int index) {
   const int n = p.nv, size = 2 * n + p.nu;
@@ -252,9 +274,7 @@ ServoAnalysis analyse(ServoSystem& system, double t, const Rest& rest, double ma
   out.plant_index = plant.index;
   out.degrees_of_freedom = static_cast<int>(out.poles.size() + 1) / 2;
   out.reachable = reachable(system, v);
-  out.configuration = out.reachable == p.nu ? Configuration::kOrthogonal
-                      : out.reachable == 0  ? Configuration::kTangential
-                                            : Configuration::kMixed;
+  out.configuration = configuration_of(out.reachable, p.nu);
   const PencilStructure inverse = reduce_pencil(p.E, p.A, Eigen::MatrixXd(p.E.rows(), 0));
   out.regular = plant.regular && inverse.regular;
   if (!out.regular) return out;
@@ -264,6 +284,11 @@ ServoAnalysis analyse(ServoSystem& system, double t, const Rest& rest, double ma
   out.total_relative_degree =
       static_cast<int>(out.poles.size()) - static_cast<int>(out.zeros.size());
   relative_degrees(system, p, v, out);
+  if (p.nu == 1) trust_the_smaller(system, v, out);
+  // λ leaves with equations, which cannot raise the index; where round-off says so, one output's part and that of rows on positions remain.
+  if (out.motion_index > out.index)
+    out.motion_index =
+        p.nu == 1 ? std::min(out.index, std::max(out.total_relative_degree + 1, 2)) : out.index;
   second_order_zeros(system, v, out);
   double fastest = 0;
   for (const auto& s : out.poles) fastest = std::max(fastest, std::abs(s));

@@ -184,13 +184,15 @@ void HorizonCollocation::linearise(const std::vector<Equation>& equations, Point
   // Of beams in absolute coordinates the mass matrix is the same everywhere.
   if (values_.r_w != mass_) {
     mass_ = values_.r_w;
-    if (!invert(mass_, inverse_mass_))
-      inverse_mass_.setConstant(nv_, nv_, std::numeric_limits<double>::quiet_NaN());
+    auto inverse = std::make_shared<Eigen::MatrixXd>();
+    if (!invert(mass_, *inverse))
+      inverse->setConstant(nv_, nv_, std::numeric_limits<double>::quiet_NaN());
+    inverse_mass_ = std::move(inverse);
   }
   p.inverse = inverse_mass_;
   Eigen::MatrixXd forces(nv_, block_);
   forces << values_.r_y, values_.r_v, values_.r_lambda, values_.r_u;
-  p.D.noalias() = -p.inverse * forces;
+  p.D.noalias() = -*p.inverse * forces;
   differentiate(equations, p);
   p.C.noalias() += p.by_w * p.D;
 }
@@ -216,7 +218,7 @@ void HorizonCollocation::missed(const std::vector<Equation>& equations, Eigen::V
 
 // What is left of the equations at values_.
 void HorizonCollocation::leave(const std::vector<Equation>& equations, Point& p) const {
-  p.a.noalias() = -p.inverse * values_.r;
+  p.a.noalias() = -*p.inverse * values_.r;
   missed(equations, p.c);
   p.c.noalias() += p.by_w * p.a;
 }
@@ -606,6 +608,8 @@ Status HorizonCollocation::solve(int iterations, double tolerance, Report& repor
   for (int i = 0; i < static_cast<int>(mesh_.size()); ++i)
     far = std::max(far, kFar * x_.segment(node(i), nv_).cwiseAbs().maxCoeff());
   while (report.iterations < iterations) {
+    report.stopped = !goes_on();
+    if (report.stopped) return Status::kNotConverged;
     ++report.iterations;
     if (!points(true)) return Status::kNotConverged;
     scale_unknowns();
@@ -625,6 +629,8 @@ Status HorizonCollocation::solve(int iterations, double tolerance, Report& repor
     bool helps = false;
     double factor = 1;
     for (int halving = 0; halving < 8 && !helps; ++halving, factor /= 2) {
+      report.stopped = !goes_on();
+      if (report.stopped) return Status::kNotConverged;
       x_ = before + factor * step;
       if (size <= tolerance) return Status::kOk;
       if (points(false)) {

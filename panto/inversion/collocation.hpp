@@ -39,8 +39,11 @@ class HorizonCollocation {
   struct Report {
     int iterations = 0, dampings = 0;
     double step = 0;  // the last, relative to each quantity's largest value
-    bool regular = true;
+    bool regular = true, stopped = false;
   };
+  // Asked between iterations, in solve() and by those who lead this to a solution themselves: false ends them, `stopped`.
+  void ask(std::function<bool()> go_on) { go_on_ = std::move(go_on); }
+  [[nodiscard]] bool goes_on() const { return !go_on_ || go_on_(); }
   // Newton steps, shortened while the next would not become smaller, until one is below `tolerance`. kNotConverged: the best iterate stands.
   [[nodiscard]] Status solve(int iterations, double tolerance, Report& report);
 
@@ -78,7 +81,9 @@ class HorizonCollocation {
   // An instant or the middle of an interval, linearised: accelerations follow from the equations of motion (SRV-45),
   //   δw = a + D δ(y, v, μ),   rows that are left: c + C δ(y, v, μ) = 0.
   struct Point {
-    Eigen::MatrixXd inverse, D, C, by_w;  // inverse: of the mass matrix; by_w: of the rows
+    std::shared_ptr<const Eigen::MatrixXd>
+        inverse;                 // of the mass matrix: one for all points where that is constant
+    Eigen::MatrixXd D, C, by_w;  // by_w: of the rows
     Eigen::VectorXd a, c;
   };
   struct Equation {
@@ -127,8 +132,10 @@ class HorizonCollocation {
   Eigen::VectorXd x_, scale_, range_;  // scale_: of a state; range_: of motion
   std::vector<Point> instants_, middles_;
   ServoValues values_;
-  Eigen::MatrixXd mass_, inverse_mass_;  // of the last point
+  Eigen::MatrixXd mass_;  // of the last point
+  std::shared_ptr<const Eigen::MatrixXd> inverse_mass_;
   std::vector<double> target_;
+  std::function<bool()> go_on_;
   BlockChain chain_;
   std::vector<Eigen::VectorXd> row_scale_, right_;
 };

@@ -136,6 +136,10 @@ class Search {
   bool judge(const HorizonCollocation& found);
   Diagnostics refine(Solution found);
   [[nodiscard]] std::string reached() const;
+  [[nodiscard]] std::string stalls() const;
+  [[nodiscard]] std::string remedy() const;
+  // Continuous derivatives of the path beyond what the inverse needs.
+  [[nodiscard]] int smoother_by() const { return path_.smoothness() - problem_.smoothness; }
   [[nodiscard]] std::string not_finer(bool stalled, Status status) const;
   [[nodiscard]] std::string not_found(Status status) const;
 
@@ -167,8 +171,12 @@ class Search {
   bool extrapolates_ = false;
   ErrorEstimate plain_error_, better_error_;
   std::vector<char> halve_;
-  // stalls: successive meshes on which the error did not fall
-  int tries_ = 0, restarts_ = 0, stalls_ = 0;
+  // Successive meshes on which the error did not fall, and of those on which it rose.
+  int tries_ = 0, restarts_ = 0, stalls_ = 0, rises_ = 0;
+  struct {
+    double error = 0;
+    int intervals = 0;
+  } best_;
 };
 
 std::vector<double> Search::equal_mesh() const {
@@ -177,7 +185,10 @@ std::vector<double> Search::equal_mesh() const {
   boundaries.push_back(path_.begin());
   boundaries.push_back(slowed_.end());
   if (out_.after > 0) boundaries.push_back(slowed_.end() + out_.after);
-  return equal_intervals(boundaries, spacing_);
+  // Along slower paths coarser ones, where there is no room to halve them twice.
+  const double room = (boundaries.back() - boundaries.front()) / (static_cast<double>(most_) / 4);
+  const bool coarser = options_.dt <= 0 && slowed_.stretch > 1;
+  return equal_intervals(boundaries, coarser ? std::max(spacing_, room) : spacing_);
 }
 
 Diagnostics Search::begin_at_rest() {
@@ -212,7 +223,7 @@ Result<bool> Search::after_finer_failed(Status status) {
   constexpr int kTries = 3, kRestarts = 2;
   Diagnostics failed;
   const bool stalled = stalls_ > 1 || (stalls_ > 0 && tries_ >= kTries);
-  const bool gone = tries_ >= kTries && (restarts_ >= kRestarts || problem_.rough);
+  const bool gone = tries_ >= kTries && (restarts_ >= kRestarts || smoother_by() < 0);
   const bool larger = tries_ == 1;
   if (stalled || gone || (larger && 2 * mesh_.size() > most_)) {
     failed.error(1074, {}, not_finer(stalled, status));
@@ -223,6 +234,7 @@ Result<bool> Search::after_finer_failed(Status status) {
     return true;
   }
   ++tries_;
+  rises_ = 0;  // beyond a mesh that is passed over errors begin anew
   if (larger) {
     mesh_ = halved(mesh_);
     guess_ = between(coarser_->times(), coarser_->states(), mesh_);
@@ -237,7 +249,8 @@ Diagnostics Search::after_first_failed(Status status) {
   constexpr double kSlowest = 1024, kLeastFaster = 1.05;
   constexpr int kSlowDowns = 40;
   const bool too_fast = slow_.stretch > 1;  // there is a slower motion
-  const bool refine = options_.dt <= 0 && spacing_ > duration() / 400 && !too_fast;
+  const bool refine =
+      options_.dt <= 0 && spacing_ > duration() / 400 && !too_fast && 2 * mesh_.size() <= most_;
   if (too_fast) {
     faster_ = std::sqrt(faster_);
   } else if (refine) {
@@ -250,10 +263,9 @@ Diagnostics Search::after_first_failed(Status status) {
   better_.resize(0, 0);
   out_.error = 0;
   plain_error_ = better_error_ = {};
-  tries_ = stalls_ = 0;
+  tries_ = stalls_ = rises_ = 0;
   if (!too_fast) mesh_ = equal_mesh();
-  if (faster_ < kLeastFaster || out_.slow_downs > kSlowDowns || slowed_.stretch > kSlowest ||
-      (options_.dt <= 0 && slowed_.stretch > 1 && mesh_.size() > most_)) {
+  if (faster_ < kLeastFaster || out_.slow_downs > kSlowDowns || slowed_.stretch > kSlowest) {
     Diagnostics failed;
     failed.error(1073, {}, not_found(status));
     return failed;
@@ -306,6 +318,8 @@ bool Search::judge(const HorizonCollocation& found) {
   }
   constexpr double kFalls = 0.7;
   stalls_ = last_error > 0 && out_.error > kFalls * last_error ? stalls_ + 1 : 0;
+  rises_ = last_error > 0 && out_.error > last_error ? rises_ + 1 : 0;
+  if (!(best_.error > 0 && best_.error <= out_.error)) best_ = {out_.error, out_.intervals};
   // Where the change is far below the tolerance intervals are fine enough.
   constexpr double kFine = 0.3;
   const std::vector<double>& coarse = coarser_->mesh();
@@ -329,15 +343,9 @@ Diagnostics Search::refine(Solution found) {
     finer.push_back(mesh_[i + 1]);
     columns.push_back(column + 2);
   }
-  if (finer.size() > most_) {
+  if (rises_ > 1 || finer.size() > most_) {
     Diagnostics failed;
-    failed.error(
-        1074, {},
-        fmt::format("{}: {}", reached(),
-                    problem_.rough ? problem_.smoother + ", or a larger tolerance is needed"
-                    : stalls_ > 0  ? "it no longer falls, as round-off grows: ask for a "
-                                     "larger tolerance"
-                                   : "ask for a larger tolerance, or take a smoother path"));
+    failed.error(1074, {}, reached() + (stalls_ > 0 ? stalls() : "") + ": " + remedy());
     return failed;
   }
   guess_ = found->states()(Eigen::all, columns);
@@ -348,26 +356,38 @@ Diagnostics Search::refine(Solution found) {
 }
 
 std::string Search::reached() const {
-  return out_.error > 0
+  return best_.error > 0
              ? fmt::format("an error of {:.2g} is reached with {} intervals, {:.2g} was asked for",
-                           out_.error, out_.intervals, options_.tolerance)
+                           best_.error, best_.intervals, options_.tolerance)
              : fmt::format("there is a solution with {} intervals, whose error is not known",
                            out_.intervals);
 }
 
-std::string Search::not_finer(bool stalled, Status status) const {
-  if (problem_.rough)
-    return fmt::format("{}; on finer meshes Newton's method fails ({}): {} is needed", reached(),
-                       to_string(status), problem_.smoother);
-  if (stalled)
+std::string Search::stalls() const {
+  return smoother_by() < 0 ? ""
+         : smoother_by() < kSmootherPath
+             ? "; on finer meshes it no longer falls"
+             : "; on finer meshes it no longer falls, as round-off grows";
+}
+
+std::string Search::remedy() const {
+  const int enough = std::min(problem_.smoothness + kSmootherPath, kMostSmooth);
+  if (smoother_by() < 0)
     return fmt::format(
-        "{}; on finer meshes it no longer falls, as round-off grows: ask for a "
-        "larger tolerance",
-        reached());
-  return fmt::format(
-      "{}; on finer meshes Newton's method finds none ({}): ask for a larger "
-      "tolerance, or take a smoother path, or a longer one",
-      reached(), to_string(status));
+        "the path is C{}, the inverse needs C{}: a smoother path (`smooth` of {}), or a larger "
+        "tolerance is needed",
+        path_.smoothness(), problem_.smoothness, enough);
+  if (smoother_by() < kSmootherPath)
+    return fmt::format(
+        "ask for a larger tolerance, or take a smoother path (`smooth` of {}, this one is C{})",
+        enough, path_.smoothness());
+  return "ask for a larger tolerance";
+}
+
+std::string Search::not_finer(bool stalled, Status status) const {
+  if (stalled && smoother_by() >= 0) return reached() + stalls() + ": " + remedy();
+  return fmt::format("{}; on finer meshes Newton's method finds none ({}): {}{}", reached(),
+                     to_string(status), remedy(), smoother_by() < 0 ? "" : ", or a longer path");
 }
 
 std::string Search::not_found(Status status) const {
@@ -383,7 +403,7 @@ std::string Search::not_found(Status status) const {
   return fmt::format(
       "no motion is found, nor when the path is followed {:.3g} times more slowly "
       "({}): a smaller move, a longer duration or another guess may help",
-      std::max(1.0, slowed_.stretch / 2), how);
+      slowed_.stretch / 2, how);
 }
 
 Diagnostics Search::run() {
@@ -392,11 +412,15 @@ Diagnostics Search::run() {
   for (;;) {
     auto problem = std::make_unique<HorizonCollocation>(system_, slowed_.targets(), mesh_,
                                                         problem_.first, problem_.last, guess_);
+    const auto go_on = [this] {
+      return !options_.progress || options_.progress(std::min(0.9, 0.15 * out_.meshes));
+    };
+    problem->ask(go_on);
     const Result<Status> solved = solve(*problem);
     if (!solved.ok()) return solved.diagnostics();
     out_.iterations += report_.iterations;
     ++out_.meshes;
-    if (options_.progress && !options_.progress(std::min(0.9, 0.15 * out_.meshes))) {
+    if (report_.stopped || !go_on()) {
       Diagnostics stopped;
       stopped.error(1075, {}, "stopped before a solution was found");
       return stopped;

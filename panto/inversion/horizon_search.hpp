@@ -29,8 +29,7 @@ struct HorizonProblem {
   const Rest& rest;        // at the beginning
   HorizonEnd first, last;  // conditions at the ends
   double spacing;          // of the first mesh
-  bool rough;              // the path is less smooth than the inverse needs,
-  std::string smoother;    // which is the remedy
+  int smoothness;          // continuous derivatives that the inverse needs of the path
 };
 
 // The motion, its mesh, error and counts into `out`, whose horizon and modes are known. Errors: E1021, E1073, E1074, E1075.

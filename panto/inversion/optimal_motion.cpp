@@ -113,8 +113,10 @@ Status nearest_to_rest(HorizonCollocation& problem, const Eigen::MatrixXd& rest,
     c = c.cwiseProduct(rows);
     return finite;
   };
+  program.go_on = [&] { return problem.goes_on(); };
   const EqualityOptimum found = minimise(program, iterations, tolerance);
   report.iterations = found.iterations;
+  report.stopped = found.stopped;
   if (found.x.size() == scale.size()) problem.set(scale.cwiseProduct(found.x));
   return found.solved ? Status::kOk : Status::kNotConverged;
 }
@@ -201,6 +203,8 @@ Status nearest_by_adjoint(HorizonCollocation& problem, const Eigen::MatrixXd& re
     return (s.head(nx).array() / scale.array()).abs().maxCoeff();
   };
   while (report.iterations < iterations) {
+    report.stopped = !problem.goes_on();
+    if (report.stopped) return Status::kNotConverged;
     ++report.iterations;
     const Eigen::VectorXd scale = problem.scales();
     if (!residual(&entries)) return Status::kSingular;
@@ -213,6 +217,8 @@ Status nearest_by_adjoint(HorizonCollocation& problem, const Eigen::MatrixXd& re
     const Eigen::VectorXd x = problem.unknowns(), before = p;
     bool helps = false;
     for (double factor = 1; factor > 1e-3 && !helps; factor /= 2) {
+      report.stopped = !problem.goes_on();
+      if (report.stopped) return Status::kNotConverged;
       problem.set(x - factor * step.head(nx));
       p = before - factor * step.tail(ns * n);
       if (report.step <= tolerance) return Status::kOk;

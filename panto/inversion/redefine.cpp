@@ -85,7 +85,7 @@ TrueOutput compared(const Inversion& found, const Path& path, size_t i, TrueOutp
       sum += e * e * (found.t[k] - last);
       last = found.t[k];
     } else {
-      out.residual = std::max(out.residual, std::abs(e));
+      out.residual = std::max(out.residual.value_or(0), std::abs(e));
     }
   }
   out.mean_square = sum / (path.end() - path.begin());

@@ -37,7 +37,8 @@ struct TrueOutput {
       plant;               // as the inverse model has it; simulated, empty without verification
   double mean_square = 0;  // of inverse - desired over the duration of the path (6.63)
   double largest = 0;      // of the same, over the run
-  double residual = 0;     // largest distance from the goal after the path's end
+  std::optional<double>
+      residual;  // largest distance from the goal after the path's end; none: the run ends with the path
 };
 
 struct RedefinedOutput {

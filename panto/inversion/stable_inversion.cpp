@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "panto/inversion/horizon_search.hpp"
 
@@ -44,8 +45,36 @@ double slowest(const std::vector<std::complex<double>>& zeros) {
   return zeros.empty() ? 0 : std::abs(zeros.front().real());
 }
 
-void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int nv,
-                   const Path& path, const StableOptions& options, Diagnostics& notes) {
+// How far the motion is at most from the rest with the outputs where the path is, instant by instant: positions, and speeds in units of `frequency`.
+Result<double> largest_deviation(ServoSystem& system, const StableInversion& found,
+                                 const Rest& begin, const Path& path) {
+  constexpr size_t kSamples = 500;
+  std::vector<size_t> on_path;
+  for (size_t i = 0; i < found.t.size(); ++i)
+    if (found.t[i] >= path.begin() && found.t[i] <= path.end()) on_path.push_back(i);
+  const size_t every = 1 + on_path.size() / kSamples;
+  std::vector<double> times;
+  for (size_t k = 0; k < on_path.size(); k += every) times.push_back(found.t[on_path[k]]);
+  const Result<Eigen::MatrixXd> rest = rest_along(system, {path}, times, begin);
+  if (!rest.ok()) return rest.diagnostics();
+  Eigen::MatrixXd off = rest->topRows(system.nv());
+  for (Eigen::Index k = 0; k < off.cols(); ++k)
+    for (Eigen::Index c = 0; c < off.rows(); ++c)
+      off(c, k) =
+          found.y[static_cast<size_t>(c)][on_path[static_cast<size_t>(k) * every]] - off(c, k);
+  double largest = off.cwiseAbs().maxCoeff();
+  for (Eigen::Index k = 1; k + 1 < off.cols(); ++k) {
+    const double between = times[static_cast<size_t>(k) + 1] - times[static_cast<size_t>(k) - 1];
+    largest = std::max(largest, (off.col(k + 1) - off.col(k - 1)).cwiseAbs().maxCoeff() /
+                                    (between * found.modes.frequency));
+  }
+  return largest;
+}
+
+Diagnostics describe_ends(StableInversion& out, const Rest& begin, const Rest& end,
+                          ServoSystem& system, const Path& path, const StableOptions& options) {
+  Diagnostics notes;
+  const int nv = system.nv();
   const size_t last = out.t.size() - 1;
   const auto distance = [&](size_t at, const Rest& rest) {
     double sum = 0;
@@ -56,11 +85,17 @@ void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int
     }
     return sum;
   };
-  double largest = 1e-300;
+  // Relative to internal motion alone: the travel of the path would hide what is left of it.
+  const Result<double> on_path = largest_deviation(system, out, begin, path);
+  if (!on_path.ok()) return on_path.diagnostics();
+  double largest = std::max(*on_path, 1e-300);
   for (size_t i = 0; i <= last; ++i)
-    largest = std::max(largest, std::min(distance(i, begin), distance(i, end)));
-  out.leakage_begin = distance(0, begin) / largest;
-  out.leakage_end = distance(last, end) / largest;
+    if (out.t[i] < path.begin() || out.t[i] > path.end())
+      largest = std::max(largest, distance(i, out.t[i] < path.begin() ? begin : end));
+  if (out.modes.size() > 0) {
+    out.leakage_begin = distance(0, begin) / largest;
+    out.leakage_end = distance(last, end) / largest;
+  }
   constexpr double kTooMuch = 100;  // times what was asked for
   const auto judge = [&](double leaks, const std::vector<std::complex<double>>& zeros, double has,
                          bool lasts, const char* where) {
@@ -82,6 +117,9 @@ void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int
 
   constexpr double kActs = 1e-3;
   double first = path.begin(), final = path.end();
+  // Neutral oscillation does not end with the horizon, nor do inputs that still differ from rest late in it.
+  const double late = out.t.back() - out.after / 4;
+  bool lasts = false;
   for (size_t i = 0; i < out.u.size(); ++i) {
     const double u0 = begin.u[static_cast<Eigen::Index>(i)],
                  u1 = end.u[static_cast<Eigen::Index>(i)];
@@ -90,11 +128,14 @@ void describe_ends(StableInversion& out, const Rest& begin, const Rest& end, int
       change = std::max(change, std::min(std::abs(u - u0), std::abs(u - u1)));
     for (size_t k = 0; k <= last; ++k) {
       if (out.t[k] < first && std::abs(out.u[i][k] - u0) > kActs * change) first = out.t[k];
-      if (out.t[k] > final && std::abs(out.u[i][k] - u1) > kActs * change) final = out.t[k];
+      if (out.t[k] < path.end() || !(std::abs(out.u[i][k] - u1) > kActs * change)) continue;
+      final = std::max(final, out.t[k]);
+      lasts = lasts || (!out.modes.neutral.empty() && out.t[k] >= late);
     }
   }
   out.pre_actuation = path.begin() - first;
-  out.post_actuation = final - path.end();
+  out.post_actuation = lasts ? std::numeric_limits<double>::infinity() : final - path.end();
+  return notes;
 }
 
 // Internal modes at both ends of the path, into `out` and `at_end`. E1071 where no bounded motion can be told.
@@ -274,6 +315,9 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
   const double interval = duration / std::ceil(duration / spacing - 1e-9);
   out.before = horizon(options.before, out.modes.growing, options.leakage, duration, interval);
   out.after = horizon(options.after, out.modes.decaying, options.leakage, duration, interval);
+  // Of what neither grows nor decays a quarter of the path, as forward methods run.
+  if (options.after < 0 && out.modes.decaying.empty() && !out.modes.neutral.empty())
+    out.after = std::ceil(duration / 4 / interval - 1e-9) * interval;
   if (const double needed = (out.before + out.after + duration) / interval;
       options.dt <= 0 && needed > options.most_intervals) {
     notes.error(
@@ -284,19 +328,14 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                     out.before, out.after, duration, needed, options.most_intervals));
     return notes;
   }
-  const HorizonProblem problem{
-      *begin,
-      first,
-      last,
-      spacing,
-      path.smoothness() < smoothness,
-      fmt::format("the path is C{}, the inverse needs C{}: a smoother path (`smooth` of {})",
-                  path.smoothness(), smoothness, smoothness)};
+  const HorizonProblem problem{*begin, first, last, spacing, smoothness};
   if (Diagnostics d = search_motion(system, path, options, problem, out); !d.ok()) {
     notes.append(d);
     return notes;
   }
-  describe_ends(out, *begin, end, nv, path, options, notes);
+  Diagnostics described = describe_ends(out, *begin, end, system, path, options);
+  notes.append(described);
+  if (!notes.ok()) return notes;
   return {std::move(out), std::move(notes)};
 }
 

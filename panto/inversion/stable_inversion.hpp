@@ -18,6 +18,10 @@ enum class StableMethod : std::uint8_t {
   kIndirect,  // the same by the adjoint equations (SRV-53)
 };
 
+// Continuous derivatives of a path beyond those that the inverse needs, with which meshes converge: where inputs, or the rates of forces within, have a kink the error falls
+// slowly, if at all.
+inline constexpr int kSmootherPath = 2;
+
 // Where Newton's method begins.
 enum class StableGuess : std::uint8_t {
   kRest,    // at rest where the path is, instant by instant: links as rigid as they are at rest
@@ -31,7 +35,7 @@ struct StableOptions {
   double
       before = -1,
       after =
-          -1;  // horizon before and after the path [s]; -1: until internal motion has decayed to `leakage`, where it hardly decays no longer than (SRV-66)
+          -1;  // horizon before and after the path [s]; -1: until internal motion has decayed to `leakage`, where it hardly decays no longer than (SRV-66); where it is neutral alone a quarter of the path after it
   double leakage = 1e-6;
   double dt = 0;            // > 0: a mesh of this spacing, finer after slowing down; not refined
   double cycle = 0;         // > 0: inputs are to be delivered in steps of this length (E1078)
@@ -57,11 +61,11 @@ struct StableReport {
   double
       pre_actuation = 0,
       post_actuation =
-          0;  // how long inputs differ from rest by more than a thousandth of their largest change
+          0;  // how long inputs differ from rest by more than a thousandth of their largest change; after the path infinite where neutral oscillation keeps them from it
   double
       leakage_begin = 0,
       leakage_end =
-          0;  // distance from rest at the ends, relative to the largest deviation of the internal motion
+          0;  // distance from rest at the ends, relative to the largest from the rest along the path
   double error = 0;  // by the change since the mesh before; 0 with a mesh that was given
   int intervals = 0, meshes = 0, iterations = 0, slow_downs = 0;
 };

@@ -176,7 +176,12 @@ void read_stable(const StudyReader& r, Diagnostics& d, StableOptions& o) {
   span("after", o.after);
   o.clamp_begin = r.texts("clamp_begin");
   o.clamp_end = r.texts("clamp_end");
-  if (!o.clamp_begin.empty() || !o.clamp_end.empty()) o.ends = EndKind::kClamped;
+  if (!o.clamp_begin.empty() || !o.clamp_end.empty()) {
+    if (r.find("ends") != nullptr && o.ends == EndKind::kEigenspaces)
+      r.error(115, r.find("ends")->loc,
+              "ends: \"eigenspaces\" clamps nothing: without it, or \"clamped\"");
+    o.ends = EndKind::kClamped;
+  }
   if (r.number("tolerance", &dim::kNone, o.tolerance) && !(o.tolerance > 0))
     d.error(304, r.find("tolerance")->loc,
             fmt::format("tolerance: {:g}, expected more than 0", o.tolerance));
@@ -269,6 +274,9 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
             fmt::format("until: {:g} s, expected more than 0", out.options.until));
   r.flag("verify", out.options.verify);
   r.flag("force", out.options.force);
+  if (out.options.force && out.options.method == InvertMethod::kStable)
+    d.error(115, r.find("force")->loc,
+            "force: for methods that go forward in time; stable inversion needs none");
   r.number("tol", &dim::kNone, out.options.tol);
   if (const Node* limits = r.find("limits")) {
     if (const auto* table = limits->table()) {
@@ -289,8 +297,8 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
 }
 
 Result<Path> path_of(const PathSpec& spec, const AnalysedRest& rest, InvertMethod method) {
-  // Where the inputs of a bounded motion have a kink its mesh converges slowly, if at all.
-  const int needed = rest.analysis.smoothness + (method == InvertMethod::kStable ? 1 : 0);
+  const int needed =
+      rest.analysis.smoothness + (method == InvertMethod::kStable ? kSmootherPath : 0);
   const int m = spec.smooth >= 0 ? spec.smooth : std::clamp(needed, 2, kMostSmooth);
   const std::vector<double>& from = spec.from.empty() ? rest.outputs : spec.from;
   const auto of_kind = [&]() -> Result<Path> {

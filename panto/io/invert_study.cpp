@@ -170,6 +170,9 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
     if (!ends) return UnknownWord{"ends", *changes.ends, "eigenspaces or clamped"};
     stable.ends = *ends;
   }
+  for (const auto* names : {&changes.clamp_begin, &changes.clamp_end})
+    if (changes.ends && stable.ends == EndKind::kEigenspaces && *names && !(*names)->empty())
+      return UnknownWord{"ends", *changes.ends, "clamped beside coordinates to clamp"};
   if (changes.guess) {
     const std::optional<StableGuess> guess = stable_guess_of(*changes.guess);
     if (!guess) return UnknownWord{"guess", *changes.guess, "rest or linear"};

@@ -57,13 +57,14 @@ Eigen::MatrixXd columns(const Eigen::MatrixXd& from, const std::vector<int>& num
 
 }  // namespace
 
-// Own rows make x_dependent = c - E x_free. The others, in (further, free) of x_i and free of x_(i+1), become P work = L U.
+// Own rows make x_dependent = c - E x_free. The others, in (further, free) of x_i and free of x_(i+1), become L U: of L and U what rows are eliminated by, without what
+// is handed on.
 struct BlockChain::Stage {
   Eigen::Index size = 0, known = 0, own = 0, further = 0, free = 0;
   std::vector<int> dependent, independent;  // of the known unknowns
   Eigen::MatrixXd inverse, E;
   Eigen::MatrixXd by_dependent, by_next;  // other rows, by dependent unknowns of x_i and x_(i+1)
-  Eigen::MatrixXd work;
+  Eigen::MatrixXd lower, upper;           // by x_i: below the diagonal L, above U; U by x_(i+1)
   Eigen::Index carried = 0, next = 0;
   std::vector<Eigen::Index> exchanges;
 };
@@ -150,33 +151,35 @@ void BlockChain::finish(const Stage& next) {
   Stage& s = *stages_[count_ - 1];
   const Eigen::Index others = next_.rows(), rows = ahead_.rows(), left = s.further + s.free;
   s.next = next.free;
-  s.work.resize(rows, left + s.next);
-  s.work.leftCols(left) = ahead_;
+  work_.resize(rows, left + s.next);
+  work_.leftCols(left) = ahead_;
   s.by_next = columns(next_, next.dependent);
-  s.work.topRightCorner(others, s.next) = columns(next_, next.independent);
-  if (next.own > 0) s.work.topRightCorner(others, s.next).noalias() -= s.by_next * next.E;
-  s.work.bottomRightCorner(s.carried, s.next).setZero();
+  work_.topRightCorner(others, s.next) = columns(next_, next.independent);
+  if (next.own > 0) work_.topRightCorner(others, s.next).noalias() -= s.by_next * next.E;
+  work_.bottomRightCorner(s.carried, s.next).setZero();
   // Each pivot is compared with its own column.
-  const Eigen::VectorXd sizes = s.work.leftCols(left).colwise().norm();
+  const Eigen::VectorXd sizes = work_.leftCols(left).colwise().norm();
   // Further unknowns are in the other rows alone.
   const auto reduce = [&](Eigen::Index first, Eigen::Index count, Eigen::Index end) {
-    factor(s.work.block(first, first, end - first, count), first, s.exchanges);
-    const Eigen::Index after = s.work.cols() - first - count;
-    Block beside = s.work.block(first, first + count, end - first, after);
+    factor(work_.block(first, first, end - first, count), first, s.exchanges);
+    const Eigen::Index after = work_.cols() - first - count;
+    Block beside = work_.block(first, first + count, end - first, after);
     exchange(s.exchanges, first, count, first, beside);
-    exchange(s.exchanges, first, count, first, s.work.block(first, 0, end - first, first));
-    s.work.block(first, first, count, count)
+    exchange(s.exchanges, first, count, first, work_.block(first, 0, end - first, first));
+    work_.block(first, first, count, count)
         .triangularView<Eigen::UnitLower>()
         .solveInPlace(beside.topRows(count));
     beside.bottomRows(end - first - count).noalias() -=
-        s.work.block(first + count, first, end - first - count, count) * beside.topRows(count);
+        work_.block(first + count, first, end - first - count, count) * beside.topRows(count);
   };
   reduce(0, s.further, others);
   reduce(s.further, s.free, rows);
   constexpr double kZero = 1e-14;
   for (Eigen::Index k = 0; k < left; ++k)
-    if (!(std::abs(s.work(k, k)) > kZero * sizes[k])) regular_ = false;
-  carried_ = s.work.bottomRightCorner(rows - left, s.next);
+    if (!(std::abs(work_(k, k)) > kZero * sizes[k])) regular_ = false;
+  s.lower = work_.leftCols(left);
+  s.upper = work_.topRightCorner(left, s.next);
+  carried_ = work_.bottomRightCorner(rows - left, s.next);
 }
 
 std::vector<Eigen::VectorXd> BlockChain::solve(const std::vector<Eigen::VectorXd>& right) const {
@@ -194,11 +197,9 @@ std::vector<Eigen::VectorXd> BlockChain::solve(const std::vector<Eigen::VectorXd
     if (i + 1 < n) all.head(others).noalias() -= s.by_next * given[i + 1];
     all.tail(s.carried) = carried;
     exchange(s.exchanges, 0, left, 0, all);
-    s.work.topLeftCorner(left, left)
-        .triangularView<Eigen::UnitLower>()
-        .solveInPlace(all.head(left));
+    s.lower.topRows(left).triangularView<Eigen::UnitLower>().solveInPlace(all.head(left));
     carried = all.tail(all.size() - left);
-    carried.noalias() -= s.work.bottomLeftCorner(carried.size(), left) * all.head(left);
+    carried.noalias() -= s.lower.bottomRows(carried.size()) * all.head(left);
     x[i] = all.head(left);
   }
   Eigen::VectorXd after;  // free unknowns of the block behind
@@ -206,8 +207,8 @@ std::vector<Eigen::VectorXd> BlockChain::solve(const std::vector<Eigen::VectorXd
     const Stage& s = *stages_[i];
     const Eigen::Index left = s.further + s.free;
     Eigen::VectorXd all = std::move(x[i]);
-    if (i + 1 < n) all.noalias() -= s.work.topRightCorner(left, s.next) * after;
-    s.work.topLeftCorner(left, left).triangularView<Eigen::Upper>().solveInPlace(all);
+    if (i + 1 < n) all.noalias() -= s.upper * after;
+    s.lower.topRows(left).triangularView<Eigen::Upper>().solveInPlace(all);
     after = all.tail(s.free);
     x[i].resize(s.size);
     x[i].tail(s.further) = all.head(s.further);

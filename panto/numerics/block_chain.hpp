@@ -32,6 +32,7 @@ class BlockChain {
   std::vector<std::unique_ptr<Stage>> stages_;
   size_t count_ = 0;         // of them in use
   Eigen::MatrixXd carried_;  // rows on what is free of x_(i+1)
+  Eigen::MatrixXd work_;
   Eigen::MatrixXd ahead_,
       next_;  // the last stage: other rows by its own unknowns, and by the next block's, until that is there
   bool regular_ = true;

@@ -95,6 +95,11 @@ class Program : public Ipopt::TNLP {
     }
     return true;
   }
+  bool intermediate_callback(Ipopt::AlgorithmMode, Index, Number, Number, Number, Number, Number,
+                             Number, Number, Number, Index, const Ipopt::IpoptData*,
+                             Ipopt::IpoptCalculatedQuantities*) override {
+    return !p_.go_on || p_.go_on();
+  }
   void finalize_solution(Ipopt::SolverReturn, Index n, const Number* at, const Number*,
                          const Number*, Index, const Number*, const Number*, Number,
                          const Ipopt::IpoptData*, Ipopt::IpoptCalculatedQuantities*) override {
@@ -139,6 +144,7 @@ EqualityOptimum minimise(const EqualityProgram& p, int iterations, double tolera
   options->SetIntegerValue("max_iter", iterations);
   if (solver->Initialize("") != Ipopt::Solve_Succeeded) return out;
   const Ipopt::ApplicationReturnStatus status = solver->OptimizeTNLP(program);
+  out.stopped = status == Ipopt::User_Requested_Stop;
   out.solved = status == Ipopt::Solve_Succeeded && program->x.allFinite();
   out.iterations = IsValid(solver->Statistics()) ? solver->Statistics()->IterationCount() : 0;
   if (program->x.size() > 0) out.x = program->x;

@@ -23,10 +23,11 @@ struct EqualityProgram {
   std::function<bool(const Eigen::VectorXd& x, Eigen::VectorXd& c,
                      std::vector<SparseEntry>* derivatives)>
       equations;
+  std::function<bool()> go_on;  // asked in every iteration, if there; false ends them
 };
 
 struct EqualityOptimum {
-  bool solved = false;
+  bool solved = false, stopped = false;
   Eigen::VectorXd x;
   int iterations = 0;
 };

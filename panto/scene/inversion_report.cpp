@@ -88,9 +88,11 @@ void add_inputs(const Inversion& r, const std::vector<InputLimit>& limits, Repor
         p.note += ", which it exceeds";
     }
     if (r.stable) {
-      p.note += fmt::format("{}acts {:.3g} s before the path and {:.3g} s after it",
+      p.note += fmt::format("{}acts {:.3g} s before the path and {} after it",
                             p.note.empty() ? "" : "; ", r.stable->pre_actuation,
-                            r.stable->post_actuation);
+                            std::isfinite(r.stable->post_actuation)
+                                ? fmt::format("{:.3g} s", r.stable->post_actuation)
+                                : "without end");
       add_parts(r, r.inputs[i], std::move(s), p);
     } else {
       p.series.push_back(std::move(s));
@@ -170,7 +172,10 @@ void add_analysis(const Inversion& r, Report& report) {
     row("horizon before the path, s", s.before);
     row("horizon after the path, s", s.after);
     row("inputs act before the path, s", s.pre_actuation);
-    row("inputs act after the path, s", s.post_actuation);
+    if (std::isfinite(s.post_actuation))
+      row("inputs act after the path, s", s.post_actuation);
+    else
+      t.rows.push_back({"inputs act after the path", std::string("without end")});
     row("left of the internal motion at the beginning", s.leakage_begin);
     row("left of it at the end", s.leakage_end);
     row("intervals of the mesh", s.intervals);
@@ -198,8 +203,9 @@ void add_redefined(const Inversion& r, Report& report) {
   for (size_t i = 0; i < o.truth.size(); ++i) {
     const TrueOutput& t = o.truth[i];
     PlotPanel p = plot(r, "Redefined output", t.name);
-    p.note = fmt::format("followed instead: {}; mean square error {:.3g}, after the path {:.3g}",
-                         o.choice.outputs[i], t.mean_square, t.residual);
+    p.note = fmt::format("followed instead: {}; mean square error {:.3g}", o.choice.outputs[i],
+                         t.mean_square);
+    if (t.residual) p.note += fmt::format(", after the path {:.3g}", *t.residual);
     p.series.push_back(series("desired", t.unit, r.desired[i]));
     p.series.push_back(series("inverse model", t.unit, t.inverse));
     if (!t.plant.empty()) p.series.push_back(series("plant", t.unit, t.plant));

@@ -56,12 +56,14 @@ class StableInverse:
     growing: np.ndarray  #: zeros of the internal motion at the beginning [1/s]
     decaying: np.ndarray
     neutral: np.ndarray
+    path_begin: float  #: [s]
+    path_end: float  #: [s]
     clamped_begin: list[str]  #: coordinates, speeds with "'"; of clamped ends
     clamped_end: list[str]
     before: float  #: horizon before the path [s]
     after: float  #: and after it [s]
     pre_actuation: float  #: how long before the path inputs act [s]
-    post_actuation: float  #: and after it [s]
+    post_actuation: float  #: and after it [s]; inf: internal oscillation does not decay
     leakage_begin: float  #: left of the internal motion at the beginning, of its largest [1]
     leakage_end: float
     error: float  #: of positions, speeds and inputs, relative to their largest [1]
@@ -173,7 +175,7 @@ class TrueOutput:
     plant: np.ndarray = field(repr=False)  #: of the simulated plant; empty where not verified
     mean_square: float  #: of ``inverse`` minus desired, over the duration of the path
     largest: float  #: of the same, over the run
-    residual: float  #: largest distance from the goal after the path
+    residual: float | None  #: largest distance from the goal after the path; None: none of the run is
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,8 +298,10 @@ def invert(
               boundary value problem: also where forward integration grows without bound;
               "optimal" finds the same motion as the one nearest to rest
     form:     "original", "projection" (default), "substitution", "minimal_extension", "baumgarte"
-    smooth:   continuous derivatives of the path; default: as the analysis asks for, one more with methods "stable" and "optimal"
-    until:    end of the run [s]; default: a quarter beyond the path
+    smooth:   continuous derivatives of the path; default: as the analysis asks for, two more
+              with methods "stable" and "optimal"
+    until:    end of the run [s]; default: a quarter beyond the path, with methods "stable" and
+              "optimal" where ``after`` ends
     verify:   simulate the plant with the inputs (True)
     force:    integrate a non-minimum phase system all the same (False)
     limits:   {actuator: (lower, upper)} [SI]; where one is exceeded is warned about

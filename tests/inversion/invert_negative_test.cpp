@@ -272,6 +272,11 @@ TEST(InvertNegative, StudiesThatCannotBeUnderstood) {
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1] }"), 111);
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], duration = 1, speed = 2 }"), 115);
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], speed = 0 }"), 304);
+  const std::string line = "model = \"mass_on_car\"\npath = { to = [1], duration = 1 }\n";
+  EXPECT_EQ(
+      error(line + "method = { name = \"stable\", ends = \"eigenspaces\", clamp_end = \"x\" }"),
+      115);
+  EXPECT_EQ(error(line + "force = true\nmethod = { name = \"stable\" }"), 115);
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { type = \"points\", points = [1, 2] }"), 111);
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], duration = 1 }\nmethod = { name = "
                   "\"bdf9\" }"),

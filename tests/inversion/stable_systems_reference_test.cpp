@@ -254,5 +254,44 @@ TEST(StableSystems, AgreesWithAForwardIntegrationOfAFlexibleRod) {
   EXPECT_LT(worst, 1e-3 * largest);
 }
 
+// A pole on a cart, phi'' = ω² phi - c x'' upright: what is left at the ends is a share of its swing, however far the cart goes.
+TEST(StableSystems, WhatIsLeftAtTheEndsIsMeasuredByInternalMotion) {
+  const Result<ModelSpec> spec = parse_model_text(R"(
+space = "planar"
+gravity = [0, -9.81]
+body = [
+  { name = "cart", point_mass = { mass = "1 kg" } },
+  { name = "pole", bar = { length = "0.6 m", mass = "0.2 kg" } },
+]
+joint = [
+  { name = "x", type = "prismatic", parent = "ground", child = "cart", axis = "x" },
+  { name = "phi", type = "revolute", parent = "cart", child = "pole" },
+]
+actuator = [{ name = "F", type = "force", on = "x" }]
+output = [{ name = "place", type = "coordinate", of = "x" }]
+initial = { phi = "90 deg" }
+)",
+                                                  "pole.toml");
+  const Model pole = compiled(spec);
+  for (const auto& [distance, seconds] : {std::pair{10., 20.}, {100., 60.}})
+    for (const double before : {0., 0.5, 2.}) {
+      StableOptions options;
+      options.before = options.after = before;
+      const auto found = inverted(pole, {{"place"}, {}, {"F"}, {}},
+                                  *Path::line({0}, {distance}, 0, seconds, 2), options);
+      ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+      double largest = 0;
+      for (const double phi : found->y[1])
+        largest = std::max(largest, std::abs(phi - std::numbers::pi / 2));
+      const double share = std::abs(found->y[1].front() - std::numbers::pi / 2) / largest;
+      // At the ends the pole falls as fast as it rises: positions and speeds, in its own unit of time, are alike.
+      EXPECT_NEAR(found->leakage_begin, share, 0.05 * share);
+      const bool warned =
+          std::any_of(found.diagnostics().items().begin(), found.diagnostics().items().end(),
+                      [](const Diagnostic& d) { return d.id == 1077; });
+      EXPECT_EQ(warned, before < 1) << before;
+    }
+}
+
 }  // namespace
 }  // namespace panto

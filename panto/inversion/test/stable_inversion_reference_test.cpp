@@ -1,6 +1,7 @@
 // Stable inversion of the planar manipulator with a passive joint (Drücker, 2022, Section 6.3; criteria A13 and A14 of its recomputation).
 #include <gtest/gtest.h>
 
+#include "panto/inversion/horizon_search.hpp"
 #include "panto/inversion/linear_servo.hpp"
 #include "panto/inversion/stable_inversion.hpp"
 #include "panto/inversion/test/cases.hpp"
@@ -36,7 +37,9 @@ TEST(StableInversionReference, ConvergesWithFourthOrder) {
   options.dt = 1.0 / 528;
   const auto fine = invert_stably(arm, path, options);
   ASSERT_TRUE(fine.ok()) << fine.diagnostics().text();
+  // Hardly damped, from rest to rest: as long after the path as before it.
   EXPECT_NEAR(fine->pre_actuation, 0.2, 0.02);
+  EXPECT_NEAR(fine->post_actuation, 0.2, 0.02);
   std::vector<double> errors;
   for (const int n : {33, 66, 132}) {
     options.dt = 1.0 / n;
@@ -47,6 +50,72 @@ TEST(StableInversionReference, ConvergesWithFourthOrder) {
   EXPECT_NEAR(std::log2(errors[0] / errors[1]), 4, 0.3);
   EXPECT_NEAR(std::log2(errors[1] / errors[2]), 4, 0.3);
   EXPECT_LE(errors[0], 4e-6);
+}
+
+// A13 against an independent solution of the internal dynamics, with α = z - β/2 put into the second equation of motion by hand:
+//   (m22 - m12/2) β'' = -(m12 z'' + k (z' - β'/2)² + kβ + dβ'),  β' = s β at both ends, with s the zeros,
+// by collocation with residual control (scipy's solve_bvp) to 1e-9, over a second more on either side; its values to seven digits, every 10 ms.
+TEST(StableInversionReference, AgreesWithTheInternalDynamicsSolvedIndependently) {
+  FunctionServo<Arm> arm;
+  StableOptions options;
+  options.before = options.after = 1;
+  options.dt = 0.0025;
+  const auto found = invert_stably(arm, swing(), options);
+  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+  double beta = 0, low = 0, high = 0;
+  for (size_t k = 0; k < found->t.size(); ++k) {
+    const double cycles = found->t[k] / 0.01;
+    if (std::abs(cycles - std::round(cycles)) > 1e-6) continue;
+    beta = std::max(beta, std::abs(found->y[1][k]));
+    low = std::min(low, found->u[0][k]);
+    high = std::max(high, found->u[0][k]);
+  }
+  EXPECT_NEAR(beta, 0.0900428, 1e-7);
+  EXPECT_NEAR(low, -0.1288121, 1e-7);
+  EXPECT_NEAR(high, 0.1288202, 1e-7);
+}
+
+// So fast a turn that full steps of Newton's method lead away.
+TEST(StableInversionReference, DampedStepsLeadToTheMotion) {
+  FunctionServo<Arm> arm;
+  const double seconds = 0.4;
+  const Path path = *Path::line({0}, {1}, 0, seconds, 4);
+  const auto begin = rest_at(arm, path, 0), end = rest_at(arm, path, seconds);
+  ASSERT_TRUE(begin.ok() && end.ok());
+  const InternalModes modes = internal_modes(arm, 0, *begin);
+  const auto at_rest = [&](const Rest& rest, const EndConditions& conditions) {
+    return HorizonEnd{rest.y, rest.u, conditions, modes.frequency};
+  };
+  const std::vector<double> mesh = equal_intervals({-0.5, 0, seconds, seconds + 0.5}, 0.01);
+  const auto still = rest_along(arm, {path}, mesh, *begin);
+  ASSERT_TRUE(still.ok());
+  HorizonCollocation problem(
+      arm, [&](double t, std::span<double> z) { path.at(t, 3, z); }, mesh,
+      at_rest(*begin, leave_along_growing(modes)), at_rest(*end, arrive_along_decaying(modes)),
+      *still);
+  HorizonCollocation::Report report;
+  EXPECT_EQ(problem.solve(25, 1e-8, report), Status::kOk);
+  EXPECT_GT(report.dampings, 0);
+  EXPECT_LT(report.step, 1e-8);
+}
+
+// With so few steps Newton's method does not reach the motion from rest; from that along a slower path, sped up, it does, and it is the same.
+TEST(StableInversionReference, AMotionAlongASlowerPathIsSpedUp) {
+  FunctionServo<Arm> arm;
+  const Path path = *Path::line({0}, {1}, 0, 0.4, 4);
+  StableOptions options;
+  options.tolerance = 1e-8;
+  const auto at_once = invert_stably(arm, path, options);
+  ASSERT_TRUE(at_once.ok()) << at_once.diagnostics().text();
+  EXPECT_EQ(at_once->slow_downs, 0);
+  options.iterations = 7;
+  const auto sped_up = invert_stably(arm, path, options);
+  ASSERT_TRUE(sped_up.ok()) << sped_up.diagnostics().text();
+  EXPECT_GT(sped_up->slow_downs, 0);
+  EXPECT_LE(sped_up->error, options.tolerance);
+  double largest = 0;
+  for (const double u : at_once->u[0]) largest = std::max(largest, std::abs(u));
+  EXPECT_LT(largest_difference(*sped_up, *at_once), 1e-6 * largest);
 }
 
 // The same mechanism as ordinary equations and as a differential-algebraic system.
@@ -272,6 +341,40 @@ TEST(StableInversionReference, HardlyDecayingMotionIsNotFollowedToItsEnd) {
   EXPECT_NE(found.diagnostics().items()[0].message.find("hardly decays"), std::string::npos);
 }
 
+// Without a damper: a quarter of the path is shown of an oscillation that goes on for ever.
+TEST(StableInversionReference, InputsGoOnWhereInternalMotionIsNeutral) {
+  LinearServoMatrices disks = inversion_test::chain(2);
+  disks.H << 1, 0;
+  auto chain = LinearServo::create(disks);
+  StableOptions options;
+  options.tolerance = 1e-3;
+  const Path path = inversion_test::turn();
+  const auto found = invert_stably(*chain, path, options);
+  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+  EXPECT_EQ(found->modes.neutral.size(), 2U);
+  EXPECT_EQ(found->before, 0);
+  EXPECT_NEAR(found->after, (path.end() - path.begin()) / 4, 1e-9);
+  EXPECT_TRUE(std::isinf(found->post_actuation));
+  options.after = 0;
+  EXPECT_EQ(invert_stably(*chain, path, options)->after, 0);
+}
+
+// Three disks, of relative degree 6: an error names the mesh on which it was smallest, and a path on which it falls further.
+TEST(StableInversionReference, ErrorsNameTheBestMeshAndASmootherPath) {
+  auto chain = LinearServo::create(inversion_test::chain(3));
+  const auto along = [&](int smooth) {
+    return invert_stably(*chain, *Path::line({0}, {1}, 0, 3, smooth), {});
+  };
+  const auto rough = along(6);
+  ASSERT_FALSE(rough.ok());
+  const Diagnostic& told = rough.diagnostics().items().back();
+  EXPECT_EQ(told.id, 1074);
+  EXPECT_NE(told.message.find("with 1600 intervals"), std::string::npos) << told.message;
+  EXPECT_NE(told.message.find("`smooth` of 8"), std::string::npos) << told.message;
+  const auto smooth = along(8);
+  EXPECT_TRUE(smooth.ok()) << smooth.diagnostics().text();
+}
+
 TEST(StableInversionReference, TheSpeedDownToWhichThereIsAMotionIsTold) {
   FunctionServo<Arm> arm;
   const auto fast = invert_stably(arm, *Path::line({0}, {2.6}, 0, 0.4, 2), {});
@@ -279,6 +382,13 @@ TEST(StableInversionReference, TheSpeedDownToWhichThereIsAMotionIsTold) {
   EXPECT_EQ(fast.diagnostics().items().back().id, 1073);
   EXPECT_NE(fast.diagnostics().items().back().message.find("times more slowly"), std::string::npos)
       << fast.diagnostics().text();
+  // So fast that equal intervals of the path fill the mesh with what is before and after it: slower ones are tried all the same.
+  const auto faster = invert_stably(arm, *Path::line({0}, {0.5}, 0, 0.02, 4), {});
+  ASSERT_FALSE(faster.ok());
+  EXPECT_EQ(faster.diagnostics().items().back().id, 1073);
+  EXPECT_NE(faster.diagnostics().items().back().message.find("a motion is found when"),
+            std::string::npos)
+      << faster.diagnostics().text();
   const auto jumps = invert_stably(arm, *Path::line({0}, {0.5}, 0, 1, 0), {});
   ASSERT_FALSE(jumps.ok());
   EXPECT_EQ(jumps.diagnostics().items().back().id, 1073);
@@ -307,6 +417,25 @@ TEST(StableInversionReference, SaysWhatCannotBe) {
   options = {};
   options.progress = [](double) { return false; };
   EXPECT_EQ(invert_stably(arm, path, options).diagnostics().items()[0].id, 1075);
+}
+
+// Asked between iterations on the first mesh already.
+TEST(StableInversionReference, StopsWithinAMesh) {
+  FunctionServo<Arm> arm;
+  for (const StableMethod method :
+       {StableMethod::kBoundaryValue, StableMethod::kDirect, StableMethod::kIndirect}) {
+    StableOptions options;
+    options.method = method;
+    std::vector<double> fractions;
+    options.progress = [&](double fraction) {
+      fractions.push_back(fraction);
+      return fractions.size() < 2;
+    };
+    const auto stopped = invert_stably(arm, swing(), options);
+    ASSERT_FALSE(stopped.ok());
+    EXPECT_EQ(stopped.diagnostics().items()[0].id, 1075);
+    EXPECT_EQ(fractions, std::vector<double>({0, 0}));
+  }
 }
 
 }  // namespace

@@ -31,6 +31,17 @@ TEST(EqualityProgram, FindsTheNearestPointOfACurve) {
   EXPECT_NEAR(found.x[1], 1 / std::sqrt(5.), 1e-8);
 }
 
+TEST(EqualityProgram, StopsWhenItIsTold) {
+  EqualityProgram p = circle();
+  p.g /= 1.8;
+  int asked = 0;
+  p.go_on = [&] { return ++asked < 3; };
+  const EqualityOptimum found = minimise(p, 200, 1e-10);
+  EXPECT_TRUE(found.stopped);
+  EXPECT_FALSE(found.solved);
+  EXPECT_EQ(asked, 3);
+}
+
 // ½ |x|² on a plane: Lagrange's equations, solved at once.
 TEST(EqualityProgram, IsExactWithLinearEquations) {
   EqualityProgram p;

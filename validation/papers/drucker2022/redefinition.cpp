@@ -63,14 +63,14 @@ Result<std::vector<Row>> fig6_13() {
       rows.push_back({label + ": e_t", 6e-5, tip.mean_square, "rad^2", 0.6e-5,
                       "an independent recomputation has 7.7e-5"});
     if (weight == 0)
-      rows.push_back({label + ": left after the move", 8.3, tip.residual / kDegree, "deg", 0.05,
+      rows.push_back({label + ": left after the move", 8.3, *tip.residual / kDegree, "deg", 0.05,
                       "8.4 elsewhere in the text"});
     if (weight == 0.2)
-      rows.push_back({label + ": left after the move", 5, tip.residual / kDegree, "deg", 0.5,
+      rows.push_back({label + ": left after the move", 5, *tip.residual / kDegree, "deg", 0.5,
                       "an independent recomputation has 5.3"});
     if (weight == 0.75)
       rows.push_back({label + ": less than 1 deg left after the move", 1,
-                      tip.residual < kDegree ? 1. : 0., "", kExact, ""});
+                      *tip.residual < kDegree ? 1. : 0., "", kExact, ""});
   }
   int rises = 0;
   for (size_t i = 1; i < errors.size(); ++i) rises += errors[i] >= errors[i - 1] ? 1 : 0;

@@ -68,7 +68,7 @@ void rigid(std::vector<double>& t, std::vector<double>& rate) {
 
 }  // namespace
 
-// Six formulations: as boundary value problem, by minimisation direct and indirect (opt, idopt), each in minimal coordinates (ordinary equations) and redundant ones (differential-algebraic). Horizon from -1 s to 2 s.
+// Six formulations: as boundary value problem, by minimisation direct and indirect (opt, idopt), each in minimal coordinates and in redundant ones with multipliers, the output as a row beside the equations of motion. (The thesis' ordinary equations are the internal dynamics alone.) Horizon from -1 s to 2 s.
 Result<std::vector<Row>> fig6_4() {
   FunctionServo<inversion_test::PassiveArm> minimal;
   FunctionServo<inversion_test::PassiveArmDae> redundant;
@@ -83,12 +83,12 @@ Result<std::vector<Row>> fig6_4() {
     const char* name;
     StableMethod method;
     ServoSystem* system;
-  } forms[] = {{"bvp-ode", StableMethod::kBoundaryValue, &minimal},
-               {"bvp-dae", StableMethod::kBoundaryValue, &redundant},
-               {"opt-ode", StableMethod::kDirect, &minimal},
-               {"opt-dae", StableMethod::kDirect, &redundant},
-               {"idopt-ode", StableMethod::kIndirect, &minimal},
-               {"idopt-dae", StableMethod::kIndirect, &redundant}};
+  } forms[] = {{"bvp, minimal", StableMethod::kBoundaryValue, &minimal},
+               {"bvp, redundant", StableMethod::kBoundaryValue, &redundant},
+               {"opt, minimal", StableMethod::kDirect, &minimal},
+               {"opt, redundant", StableMethod::kDirect, &redundant},
+               {"idopt, minimal", StableMethod::kIndirect, &minimal},
+               {"idopt, redundant", StableMethod::kIndirect, &redundant}};
   for (const auto& [name, method, system] : forms) {
     std::vector<double> errors;
     o.method = method;
