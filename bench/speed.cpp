@@ -504,10 +504,11 @@ void stable_arms() {
   const double five = step(5, 0.005), ten = step(10, 0.005), fifteen = step(15, 0.005);
   report("Newton step by intervals, 600 to 1200: exponent", std::log2(step(5, 0.0025) / five), "",
          1.1, false);
-  report("Newton step by elements, 5 to 10: exponent", std::log2(ten / five), "", 2, false);
+  report("Newton step by elements, 5 to 15: exponent", std::log(fifteen / five) / std::log(3.0), "",
+         2, false);
   // Dense blocks: towards three where elements are many.
-  std::printf("%-58s %10.4g\n", "Newton step by elements, 10 to 15: exponent",
-              std::log(fifteen / ten) / std::log(1.5));
+  std::printf("%-58s %10.4g, %.4g\n", "of it, 5 to 10 and 10 to 15: exponents",
+              std::log2(ten / five), std::log(fifteen / ten) / std::log(1.5));
 }
 
 }  // namespace

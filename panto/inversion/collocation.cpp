@@ -38,6 +38,13 @@ std::vector<int> independent(Eigen::MatrixXd g, int n) {
   return free;
 }
 
+// out -= a x, entry by entry of x: forces of a beam's node depend on its neighbours alone.
+void subtract_product(const Eigen::MatrixXd& a, const Eigen::Ref<const Eigen::VectorXd>& x,
+                      Eigen::Ref<Eigen::VectorXd> out) {
+  for (Eigen::Index i = 0; i < x.size(); ++i)
+    if (x[i] != 0) out -= x[i] * a.col(i);
+}
+
 }  // namespace
 
 HorizonCollocation::HorizonCollocation(ServoSystem& system, Targets targets,
@@ -190,9 +197,12 @@ void HorizonCollocation::linearise(const std::vector<Equation>& equations, Point
     inverse_mass_ = std::move(inverse);
   }
   p.inverse = inverse_mass_;
-  Eigen::MatrixXd forces(nv_, block_);
-  forces << values_.r_y, values_.r_v, values_.r_lambda, values_.r_u;
-  p.D.noalias() = -*p.inverse * forces;
+  p.D.setZero(nv_, block_);
+  Eigen::Index column = 0;
+  for (const Eigen::MatrixXd* forces :
+       {&values_.r_y, &values_.r_v, &values_.r_lambda, &values_.r_u})
+    for (Eigen::Index j = 0; j < forces->cols(); ++j, ++column)
+      subtract_product(*p.inverse, forces->col(j), p.D.col(column));
   differentiate(equations, p);
   p.C.noalias() += p.by_w * p.D;
 }
@@ -266,21 +276,25 @@ void HorizonCollocation::relations(size_t at, double h, const Point& p, const Po
   a.block(row, block_, held, mu_) = hold;
   b.block(row, 2 * nv_, held, mu_) = -hold / 2;
   row += held;
-  for (const int c : free_y_[at]) {
-    a.row(row).head(block_) = -h / 12 * p.D.row(c);
+  const std::vector<int>&of_y = free_y_[at], &of_v = free_v_[at];
+  const auto ny = static_cast<Eigen::Index>(of_y.size()),
+             nw = static_cast<Eigen::Index>(of_v.size());
+  a.block(row, 0, ny, block_) = -h / 12 * p.D(of_y, Eigen::all);
+  b.middleRows(row, ny) = h / 12 * q.D(of_y, Eigen::all);
+  for (const int c : of_y) {
     a(row, c) -= 1 / h;
     a(row, nv_ + c) -= 0.5;
-    b.row(row) = h / 12 * q.D.row(c);
     b(row, c) += 1 / h;
     b(row, nv_ + c) -= 0.5;
     ++row;
   }
-  const Eigen::MatrixXd before = through_middle(m.D, p.D, 1), after = through_middle(m.D, q.D, -1);
-  for (const int c : free_v_[at]) {
-    a.row(row).head(block_) = -(p.D.row(c) + 4 * before.row(c)) / 6;
+  const Eigen::MatrixXd before = p.D + 4 * through_middle(m.D, p.D, 1),
+                        after = q.D + 4 * through_middle(m.D, q.D, -1);
+  a.block(row, 0, nw, block_) = -before(of_v, Eigen::all) / 6;
+  a.block(row, block_, nw, mu_) = -4.0 / 6 * m.D.rightCols(mu_)(of_v, Eigen::all);
+  b.middleRows(row, nw) = -after(of_v, Eigen::all) / 6;
+  for (const int c : of_v) {
     a(row, nv_ + c) -= 1 / h;
-    a.row(row).tail(mu_) = -4.0 / 6 * m.D.row(c).tail(mu_);
-    b.row(row) = -(q.D.row(c) + 4 * after.row(c)) / 6;
     b(row, nv_ + c) += 1 / h;
     ++row;
   }
@@ -294,17 +308,14 @@ bool HorizonCollocation::assemble() {
   columns << range_, scale_.segment(nv_, nv_), scale_.tail(mu_), scale_.tail(mu_);
   const auto instant_rows = static_cast<Eigen::Index>(at_instants_.size());
   const auto add = [&](int i, Eigen::MatrixXd& a, Eigen::MatrixXd& b, Eigen::Index own) {
-    a = a * columns.head(a.cols()).asDiagonal();
-    b = b * columns.head(b.cols()).asDiagonal();
+    a *= columns.head(a.cols()).asDiagonal();
+    b *= columns.head(b.cols()).asDiagonal();
     Eigen::VectorXd& scale = row_scale_[static_cast<size_t>(i)];
-    scale.setOnes(a.rows());
-    for (Eigen::Index k = 0; k < a.rows(); ++k) {
-      const double largest = std::max(a.row(k).cwiseAbs().maxCoeff(),
-                                      b.cols() > 0 ? b.row(k).cwiseAbs().maxCoeff() : 0.0);
-      if (largest > 0) scale[k] = 1 / largest;
-    }
-    a = scale.asDiagonal() * a;
-    b = scale.asDiagonal() * b;
+    scale = a.cwiseAbs().rowwise().maxCoeff();
+    if (b.cols() > 0) scale = scale.cwiseMax(b.cwiseAbs().rowwise().maxCoeff());
+    for (double& x : scale) x = x > 0 ? 1 / x : 1;
+    a.array().colwise() *= scale.array();
+    b.array().colwise() *= scale.array();
     chain_.stage(a, b, own);
   };
   const auto end_rows = [&](const HorizonEnd& e, Eigen::MatrixXd& a, Eigen::Index first) {
@@ -316,6 +327,7 @@ bool HorizonCollocation::assemble() {
     a.block(first + rows, 2 * nv_, e.conditions.forces.rows(), e.conditions.forces.cols()) =
         e.conditions.forces;
   };
+  Eigen::MatrixXd a, b;
   for (int i = 0; i + 1 < n; ++i) {
     const auto at = static_cast<size_t>(i);
     const double h = length(i);
@@ -325,8 +337,8 @@ bool HorizonCollocation::assemble() {
     const auto ny = static_cast<Eigen::Index>(free_y_[at].size()),
                nw = static_cast<Eigen::Index>(free_v_[at].size());
     const Eigen::Index rows = first + instant_rows + mu_ + ny + nw;
-    Eigen::MatrixXd a = Eigen::MatrixXd::Zero(rows, block_ + mu_),
-                    b = Eigen::MatrixXd::Zero(rows, block_);
+    a.setZero(rows, block_ + mu_);
+    b.setZero(rows, block_);
     if (first > 0) end_rows(begin_, a, 0);
     a.block(first, 0, instant_rows, block_) = p.C;
     relations(at, h, p, m, q, first + instant_rows, a, b);
@@ -334,11 +346,11 @@ bool HorizonCollocation::assemble() {
     if (!chain_.regular()) return false;
   }
   const Eigen::Index last = end_.conditions.rows.rows() + end_.conditions.forces.rows();
-  Eigen::MatrixXd a = Eigen::MatrixXd::Zero(instant_rows + last, block_),
-                  none(instant_rows + last, 0);
+  a.setZero(instant_rows + last, block_);
+  b.resize(instant_rows + last, 0);
   a.topRows(instant_rows) = instants_.back().C;
   end_rows(end_, a, instant_rows);
-  add(n - 1, a, none, a.rows());
+  add(n - 1, a, b, a.rows());
   return chain_.regular();
 }
 
