@@ -117,8 +117,11 @@ Status nearest_to_rest(HorizonCollocation& problem, const Eigen::MatrixXd& rest,
   const EqualityOptimum found = minimise(program, iterations, tolerance);
   report.iterations = found.iterations;
   report.stopped = found.stopped;
+  report.step = found.left;
   if (found.x.size() == scale.size()) problem.set(scale.cwiseProduct(found.x));
-  return found.solved ? Status::kOk : Status::kNotConverged;
+  // Where steps end in round-off so do the changes from mesh to mesh, which tell it.
+  constexpr double kRoundOff = 1e-4;
+  return found.left <= std::max(tolerance, kRoundOff) ? Status::kOk : Status::kNotConverged;
 }
 
 Status nearest_by_adjoint(HorizonCollocation& problem, const Eigen::MatrixXd& rest, int iterations,

@@ -45,6 +45,20 @@ double slowest(const std::vector<std::complex<double>>& zeros) {
   return zeros.empty() ? 0 : std::abs(zeros.front().real());
 }
 
+// The internal modes by which a finite horizon changes the motion, the slowest first: those that conditions at its ends leave free, of a minimum, which has none, growing and
+// decaying ones at either end (SRV-55).
+struct FreeZeros {
+  std::vector<std::complex<double>> before, after;
+};
+FreeZeros free_zeros(const InternalModes& modes, StableMethod method) {
+  if (method == StableMethod::kBoundaryValue) return {modes.growing, modes.decaying};
+  std::vector<std::complex<double>> all = modes.growing;
+  all.insert(all.end(), modes.decaying.begin(), modes.decaying.end());
+  std::stable_sort(all.begin(), all.end(),
+                   [](auto a, auto b) { return std::abs(a.real()) < std::abs(b.real()); });
+  return {all, all};
+}
+
 // How far the motion is at most from the rest with the outputs where the path is, instant by instant: positions, and speeds in units of `frequency`.
 Result<double> largest_deviation(ServoSystem& system, const StableInversion& found,
                                  const Rest& begin, const Path& path) {
@@ -112,8 +126,9 @@ Diagnostics describe_ends(StableInversion& out, const Rest& begin, const Rest& e
                                           zero_text(out.modes.neutral.front()))
                             : ""));
   };
-  judge(out.leakage_begin, out.modes.growing, out.before, false, "before");
-  judge(out.leakage_end, out.modes.decaying, out.after, !out.modes.neutral.empty(), "after");
+  const FreeZeros zeros = free_zeros(out.modes, options.method);
+  judge(out.leakage_begin, zeros.before, out.before, false, "before");
+  judge(out.leakage_end, zeros.after, out.after, !out.modes.neutral.empty(), "after");
 
   constexpr double kActs = 1e-3;
   double first = path.begin(), final = path.end();
@@ -297,6 +312,19 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                 "act by way of the mechanism; the direct method does without");
     return notes;
   }
+  // Measured on chains of disks: of errors of inputs that act by way of more derivatives the rows tell less than round-off does.
+  constexpr int kMostDirect = 4;
+  const std::vector<int>& degrees = out.analysis.relative_degree;
+  if (const int most = *std::max_element(degrees.begin(), degrees.end());
+      options.method == StableMethod::kDirect && most > kMostDirect) {
+    notes.error(
+        1090, {},
+        fmt::format("inputs act by way of {} derivatives of the outputs: more than {} leave "
+                    "the direct method to round-off; the boundary value problem (method "
+                    "`stable`) serves",
+                    most, kMostDirect));
+    return notes;
+  }
   const auto forces = [](const Rest& rest) {
     Eigen::VectorXd mu(rest.lambda.size() + rest.u.size());
     mu << rest.lambda, rest.u;
@@ -313,10 +341,11 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
 
   const double spacing = options.dt > 0 ? options.dt : duration / 100;
   const double interval = duration / std::ceil(duration / spacing - 1e-9);
-  out.before = horizon(options.before, out.modes.growing, options.leakage, duration, interval);
-  out.after = horizon(options.after, out.modes.decaying, options.leakage, duration, interval);
+  const FreeZeros zeros = free_zeros(out.modes, options.method);
+  out.before = horizon(options.before, zeros.before, options.leakage, duration, interval);
+  out.after = horizon(options.after, zeros.after, options.leakage, duration, interval);
   // Of what neither grows nor decays a quarter of the path, as forward methods run.
-  if (options.after < 0 && out.modes.decaying.empty() && !out.modes.neutral.empty())
+  if (options.after < 0 && zeros.after.empty() && !out.modes.neutral.empty())
     out.after = std::ceil(duration / 4 / interval - 1e-9) * interval;
   if (const double needed = (out.before + out.after + duration) / interval;
       options.dt <= 0 && needed > options.most_intervals) {

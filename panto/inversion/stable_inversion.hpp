@@ -80,7 +80,7 @@ Diagnostics resolves(const InternalModes& modes, double dt);
 
 // Errors: E1021 (no rest at the beginning or end), E1032 (no inverse), E1071 (no bounded motion: a zero at the origin, or one that crosses the axis on the way),
 // E1072 (options that cannot be: clamps, horizon), E1078 (a mesh that is too coarse), E1073 (Newton's method fails, also from slower motions), E1074 (the mesh would need more than `most_intervals`), E1075 (stopped), E1090
-// (indirect, where inputs do not act on accelerations at once).
+// (indirect, where inputs do not act on accelerations at once; direct, where they act by way of more than four derivatives).
 // Warnings: W1076 (zeros on the imaginary axis: oscillations that do not decay), W1077 (a horizon that is too short, and the one that would do), W1033.
 Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                                       const StableOptions& options);

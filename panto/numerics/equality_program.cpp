@@ -4,6 +4,7 @@
 #include <IpSolveStatistics.hpp>
 #include <IpTNLP.hpp>
 #include <algorithm>
+#include <limits>
 
 #include "panto/base/contract.hpp"
 #include "panto/numerics/ipopt_alone.hpp"
@@ -16,12 +17,15 @@ using Ipopt::Number;
 
 class Program : public Ipopt::TNLP {
  public:
-  explicit Program(const EqualityProgram& p) : p_(p) {
+  Program(const EqualityProgram& p, double tolerance) : p_(p), tolerance_(tolerance) {
     good_ = p_.equations(p_.start, c_, &derivatives_);
     for (const SparseEntry& e : p_.hessian)
       PANTO_EXPECT(e.row >= e.column, "the lower triangle of H");
   }
   Eigen::VectorXd x;
+  static constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  double left = kUnknown;
+  bool stopped = false;
   [[nodiscard]] bool good() const { return good_; }
 
   bool get_nlp_info(Index& n, Index& m, Index& jacobian, Index& hessian,
@@ -95,10 +99,30 @@ class Program : public Ipopt::TNLP {
     }
     return true;
   }
-  bool intermediate_callback(Ipopt::AlgorithmMode, Index, Number, Number, Number, Number, Number,
-                             Number, Number, Number, Index, const Ipopt::IpoptData*,
-                             Ipopt::IpoptCalculatedQuantities*) override {
-    return !p_.go_on || p_.go_on();
+  bool intermediate_callback(Ipopt::AlgorithmMode mode, Index iteration, Number, Number, Number,
+                             Number, Number step, Number, Number, Number share, Index,
+                             const Ipopt::IpoptData*, Ipopt::IpoptCalculatedQuantities*) override {
+    stopped = p_.go_on && !p_.go_on();
+    if (stopped) return false;
+    const bool full = mode == Ipopt::RegularMode && iteration > 0 && share == 1;
+    const double falls = full && last_ > 0 ? step / last_ : full && iteration == 1 ? 0 : kUnknown;
+    // The sum of the steps to come when they go on to fall like the last two; after ones that were cut short nothing is known.
+    const double ratio = std::max(falls, falls_);
+    left = iteration > 1 && ratio < 1 ? step * ratio / (1 - ratio) : kUnknown;
+    last_ = full ? step : 0;
+    falls_ = falls;
+    if (left <= tolerance_) return false;
+    // Steps that no longer fall are round-off.
+    if (iteration == 0 || step < smallest_ / 2) {
+      smallest_ = iteration == 0 ? kUnknown : step;
+      fell_ = iteration;
+      largest_ = 0;
+    }
+    largest_ = std::max(largest_, step);
+    constexpr int kPatience = 12;
+    if (iteration - fell_ < kPatience) return true;
+    left = largest_;
+    return false;
   }
   void finalize_solution(Ipopt::SolverReturn, Index n, const Number* at, const Number*,
                          const Number*, Index, const Number*, const Number*, Number,
@@ -117,6 +141,11 @@ class Program : public Ipopt::TNLP {
   }
 
   const EqualityProgram& p_;
+  const double tolerance_;
+  double last_ = 0;  // step, where it was taken in full
+  double falls_ = kUnknown;
+  double smallest_ = kUnknown, largest_ = 0;  // steps, the largest since the smallest
+  Index fell_ = 0;                            // its iteration
   Eigen::VectorXd c_;
   std::vector<SparseEntry> derivatives_;
   bool good_ = false;
@@ -128,7 +157,7 @@ EqualityOptimum minimise(const EqualityProgram& p, int iterations, double tolera
   PANTO_EXPECT(p.start.size() > 0 && p.g.size() == p.start.size(),
                "g and the start belong together");
   EqualityOptimum out;
-  const Ipopt::SmartPtr<Program> program = new Program(p);
+  const Ipopt::SmartPtr<Program> program = new Program(p, tolerance);
   if (!program->good()) return out;
   const std::lock_guard lock(ipopt_alone());
   const Ipopt::SmartPtr<Ipopt::IpoptApplication> solver = IpoptApplicationFactory();
@@ -137,15 +166,17 @@ EqualityOptimum minimise(const EqualityProgram& p, int iterations, double tolera
   options->SetStringValue("sb", "yes");
   options->SetStringValue("hessian_constant", "yes");
   options->SetStringValue("nlp_scaling_method", "none");
-  options->SetNumericValue("tol", tolerance);
-  options->SetNumericValue("constr_viol_tol", tolerance);
-  options->SetNumericValue("dual_inf_tol", tolerance);
+  // Ends by its steps alone.
+  constexpr double kNever = 1e-100;
+  for (const char* name : {"tol", "constr_viol_tol", "dual_inf_tol", "compl_inf_tol"})
+    options->SetNumericValue(name, kNever);
   options->SetIntegerValue("acceptable_iter", 0);
   options->SetIntegerValue("max_iter", iterations);
   if (solver->Initialize("") != Ipopt::Solve_Succeeded) return out;
-  const Ipopt::ApplicationReturnStatus status = solver->OptimizeTNLP(program);
-  out.stopped = status == Ipopt::User_Requested_Stop;
-  out.solved = status == Ipopt::Solve_Succeeded && program->x.allFinite();
+  const bool exact = solver->OptimizeTNLP(program) == Ipopt::Solve_Succeeded;
+  out.stopped = program->stopped;
+  out.left = exact ? 0 : program->left;
+  out.solved = out.left <= tolerance && program->x.allFinite();
   out.iterations = IsValid(solver->Statistics()) ? solver->Statistics()->IterationCount() : 0;
   if (program->x.size() > 0) out.x = program->x;
   return out;

@@ -29,11 +29,14 @@ struct EqualityProgram {
 struct EqualityOptimum {
   bool solved = false, stopped = false;
   Eigen::VectorXd x;
+  double left =
+      0;  // largest entry of what steps to come would add to x, as the last two tell; of the last steps where they no longer fall, for round-off
   int iterations = 0;
 };
 
 // A minimum near the start by an interior point method (IPOPT), whose steps leave out the curvature of the equations: exact where they are linear, and converging the
-// faster the smaller the multipliers are, that is the nearer the equations let x come to the free minimum. Calls of several threads wait for each other.
+// faster the smaller the multipliers are, that is the nearer the equations let x come to the free minimum. Solved: `left` is below the tolerance; small rows c alone do
+// not tell, since rows may hardly feel some of x. Calls of several threads wait for each other.
 EqualityOptimum minimise(const EqualityProgram& program, int iterations, double tolerance);
 
 }  // namespace panto

@@ -78,11 +78,61 @@ TEST_P(OptimalMotionReference, RefinesTheMeshToTheTolerance) {
   EXPECT_LT(largest_difference(*found, *exact), 1e-5 * largest);
 }
 
+// With damping one internal mode is slower than the other; a minimum leaves both free at both ends.
+TEST_P(OptimalMotionReference, ItsHorizonIsThatOfTheSlowestModeAtBothEnds) {
+  FunctionServo<Arm> arm(Arm{{}, 0.05});
+  StableOptions options;
+  options.tolerance = 1e-5;
+  options.leakage = 1e-4;
+  const auto bounded = invert_stably(arm, swing(), options);
+  ASSERT_TRUE(bounded.ok());
+  options.method = GetParam();
+  const auto found = invert_stably(arm, swing(), options);
+  ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+  EXPECT_GT(std::abs(bounded->before - bounded->after), 0.5);
+  EXPECT_EQ(found->before, found->after);
+  EXPECT_EQ(found->before, std::max(bounded->before, bounded->after));
+  EXPECT_TRUE(found.diagnostics().items().empty()) << found.diagnostics().text();
+  double largest = 0;
+  for (const double u : bounded->u[0]) largest = std::max(largest, std::abs(u));
+  EXPECT_LT(largest_difference(*found, *bounded), 1e-3 * largest);
+}
+
 INSTANTIATE_TEST_SUITE_P(Formulations, OptimalMotionReference,
                          ::testing::Values(StableMethod::kDirect, StableMethod::kIndirect),
                          [](const auto& which) {
                            return which.param == StableMethod::kDirect ? "Direct" : "Indirect";
                          });
+
+// The torque of two disks is what derivatives of the path say, up to the fourth, or the third where a damper is between them.
+TEST(OptimalMotion, TheErrorOfAChainIsWhatItIsSaidToBe) {
+  for (const int dampers : {0, 1}) {
+    auto chain = LinearServo::create(inversion_test::chain(2, dampers));
+    StableOptions options;
+    options.before = options.after = 1;
+    options.tolerance = 1e-6;
+    const auto exact = invert_stably(*chain, inversion_test::turn(), options);
+    ASSERT_TRUE(exact.ok()) << exact.diagnostics().text();
+    double largest = 0;
+    for (const double u : exact->u[0]) largest = std::max(largest, std::abs(u));
+    options.method = StableMethod::kDirect;
+    for (const double tolerance : {1e-3, 1e-5}) {
+      options.tolerance = tolerance;
+      const auto found = invert_stably(*chain, inversion_test::turn(), options);
+      ASSERT_TRUE(found.ok()) << found.diagnostics().text();
+      EXPECT_LT(largest_difference(*found, *exact), tolerance * largest) << dampers;
+    }
+  }
+}
+
+TEST(OptimalMotion, TheDirectMethodNeedsInputsThatActWithinFourDerivatives) {
+  auto chain = LinearServo::create(inversion_test::chain(3));
+  StableOptions options;
+  options.method = StableMethod::kDirect;
+  const auto found = invert_stably(*chain, inversion_test::turn(), options);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.diagnostics().items()[0].id, 1090);
+}
 
 // A damped chain whose torque acts on the last disk through the others.
 TEST(OptimalMotion, TheAdjointNeedsInputsThatActAtOnce) {

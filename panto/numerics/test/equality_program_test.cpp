@@ -76,6 +76,23 @@ TEST(EqualityProgram, HoldingStepsBackDoesNotMoveTheMinimum) {
   EXPECT_NEAR(found.x[1], 1 / std::sqrt(5.), 1e-8);
 }
 
+// The row is nearly obeyed anywhere; where it is obeyed it still says.
+TEST(EqualityProgram, GoesOnUntilStepsAreSmall) {
+  EqualityProgram p;
+  p.hessian = {{0, 0, 1e-6}};
+  p.g = p.start = Eigen::VectorXd::Zero(1);
+  p.equations = [](const Eigen::VectorXd& x, Eigen::VectorXd& c,
+                   std::vector<SparseEntry>* derivatives) {
+    c = 1e-7 * (x.array() - 1);
+    if (derivatives != nullptr) *derivatives = {{0, 0, 1e-7}};
+    return true;
+  };
+  const EqualityOptimum found = minimise(p, 50, 1e-6);
+  ASSERT_TRUE(found.solved);
+  EXPECT_LE(found.left, 1e-6);
+  EXPECT_NEAR(found.x[0], 1, 1e-6);
+}
+
 TEST(EqualityProgram, SaysWhereItFails) {
   EqualityProgram p = circle();
   p.equations = [](const Eigen::VectorXd& x, Eigen::VectorXd& c,
