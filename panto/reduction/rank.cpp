@@ -39,6 +39,7 @@ InteriorModeRanking rank_imr(const LinearSystem& system, const CraigBampton& cb,
   if (!weights.empty()) {
     for (Eigen::Index i = 0; i < count; ++i) out.weights(i) = weights[static_cast<size_t>(i)];
     PANTO_EXPECT(out.weights.minCoeff() > 0, "weights are positive");
+    out.weights /= out.weights.maxCoeff();  // their sum may not be a number
     out.weights /= out.weights.sum();
   }
   // RED-6: [φᵀ(M₂₁u₁ + M₂₂u₂)] · [φᵀM₂₂(u₂ - B u₁)].

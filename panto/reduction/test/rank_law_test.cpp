@@ -84,6 +84,15 @@ TEST(RankLaws, WeightsTurnTheRankingTowardsAMode) {
   EXPECT_NEAR(first.weights.sum(), 1, 1e-15);
 }
 
+TEST(RankLaws, WeightsCountByTheirRatioWhateverTheirSize) {
+  const Horn h;
+  const FullModes full = *full_modes(h.system, {7, 13});
+  const auto huge = rank_imr(h.system, h.cb, full, {1e308, 1e308}),
+             alike = rank_imr(h.system, h.cb, full);
+  EXPECT_EQ(huge.weights, alike.weights);
+  EXPECT_EQ(huge.order, alike.order);
+}
+
 TEST(RankLaws, ARigidModeNeedsNoInteriorMode) {
   const Horn h;
   const auto imr = rank_imr(h.system, h.cb, *full_modes(h.system, {0, 1, 2}));
