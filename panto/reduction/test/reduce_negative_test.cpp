@@ -92,6 +92,19 @@ TEST(Refused, MastersThatLeaveTheBodyFree) {
   expect(horn(), o, "E0905", "without strain energy");
 }
 
+TEST(Refused, AnInteriorWithoutAnyStiffness) {
+  BeamFrame f;
+  f.masses = {{"a", 1}, {"b", 1}, {"c", 1}};
+  f.springs = {{"a", "ground", 1}};
+  ReduceOptions o;
+  o.masters = {"a"};
+  o.keep = 0;
+  LinearSystem s = *beam_frame(f, "loose");
+  expect(s, o, "E0905", "without strain energy");
+  s.K = SparseMatrix(3, 3);
+  expect(s, o, "E0905", "without strain energy");
+}
+
 // Round-off hides the zero pivot of a long plate that is held at one node.
 TEST(Refused, OneNodeOfAFineFreePlate) {
   Plate p;
