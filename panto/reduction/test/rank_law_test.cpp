@@ -100,6 +100,13 @@ TEST(RankLaws, ARigidModeNeedsNoInteriorMode) {
             1e-6);  // φᵀM₂₂w of a rigid motion: round-off of M against K
 }
 
+TEST(RankLaws, ARigidModeAmongOthersDoesNotChangeTheirRanking) {
+  const Horn h;
+  const auto with = rank_imr(h.system, h.cb, *full_modes(h.system, {0, 1, 2, 7})),
+             without = rank_imr(h.system, h.cb, *full_modes(h.system, {7}));
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(with.order[i], without.order[i]) << i;
+}
+
 // Mean energy over a period of the full system, ¼ xᴴ(K + ω²M)x, is that of masters and interior modes together.
 TEST(RankLaws, EbrSplitsTheEnergyOfTheResponse) {
   LinearSystem feeder = *beam_frame(test::feeder_frame(), "feeder");
