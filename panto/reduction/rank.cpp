@@ -61,8 +61,8 @@ InteriorModeRanking rank_imr(const LinearSystem& system, const CraigBampton& cb,
   for (Eigen::Index i = 0; i < count; ++i) {
     // Shares of a mode that moves no interior mode, a rigid one say, are round-off: not to be scaled up.
     const double norm = out.upsilon.row(i).norm();
-    out.coefficient += (out.weights(i) / (norm > kNoShare ? norm : 1)) *
-                       out.upsilon.row(i).cwiseAbs().transpose();
+    out.coefficient +=
+        (out.weights(i) / (norm > kNoShare ? norm : 1)) * out.upsilon.row(i).cwiseAbs().transpose();
   }
   out.order = descending(out.coefficient);
   return out;

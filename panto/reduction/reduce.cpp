@@ -40,6 +40,9 @@ Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
   const auto refuse = [&](const char* key, const std::string& why) {
     out.error(913, o.place(key), why);
   };
+  if (o.masters.empty())
+    out.error(906, o.place("masters"),
+              "no masters: name at least one degree of freedom, node or set");
   if (!o.modes.empty() && o.band_hz) refuse("band", "give modes or a band, not both");
   if (!modes && !forces && o.keep == -1)
     refuse("masters",

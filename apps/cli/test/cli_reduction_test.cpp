@@ -147,6 +147,24 @@ TEST_F(ReduceVerb, WhatTheCommandLineSaysStandsOverTheStudy) {
   EXPECT_EQ(panto("reduce elsewhere.toml --forces 50Hz:exciter=1").exit_code, 0);
 }
 
+TEST_F(ReduceVerb, TakesStudiesWithoutMasters) {
+  const std::string lines = kFeeder,
+                    masters = "masters = [\"tray.1.y\", \"tray.5.y\", \"exciter\"]";
+  ASSERT_EQ(lines.find(masters), 1u);
+  const std::string rest = lines.substr(1 + masters.size());
+  put("feeder.toml", rest);
+  EXPECT_EQ(panto("reduce feeder.toml --masters tray.1.y,tray.5.y,exciter").exit_code, 0);
+  refused("feeder.toml", "E0906", "no masters");
+  put("slip.toml", "master = [\"exciter\"]\n" + rest);
+  refused("slip.toml", "E0110", "did you mean \"masters\"");
+  put("plate.toml",
+      "[plate]\nx = [0, 1, 2]\ny = [0, 1]\nthickness = 0.1\n"
+      "youngs_modulus = 1e9\ndensity = 1000\n");
+  EXPECT_EQ(panto("reduce plate.toml --masters x_min --keep 1").exit_code, 0);
+  put("pendulum.toml", "model = \"flexible_pendulum\"\nwhere = \"here\"\n");
+  EXPECT_EQ(panto("reduce pendulum.toml --masters beam.n9 --keep 1").exit_code, 0);
+}
+
 TEST_F(ReduceVerb, WeighsModesAsAStudyDoes) {
   const std::string rest = "modes = [3, 4, 7]\n" + std::string(kFeeder);
   put("alike.toml", rest);
