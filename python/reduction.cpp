@@ -192,9 +192,14 @@ void bind_reduction(py::module_& module) {
   module.def(
       "reduce_study",
       [](const ModelSpec& study) {
-        const py::gil_scoped_release release;
-        LoadedReduceStudy loaded = value_of(load_reduce_study(study));
-        return std::pair(shared(std::move(loaded.system)), std::move(loaded.options));
+        std::optional<Result<LoadedReduceStudy>> result;
+        {
+          const py::gil_scoped_release release;
+          result = load_reduce_study(study);
+        }
+        const py::list notes = to_python(result->diagnostics());
+        LoadedReduceStudy loaded = value_of(std::move(*result));
+        return py::make_tuple(shared(std::move(loaded.system)), std::move(loaded.options), notes);
       },
       arg("study"));
   module.def(

@@ -299,23 +299,24 @@ Result<LinearSystem> system_of(const ReduceStudy& study, const std::string& file
   };
   Result<LinearSystem> made = std::visit(Source{file}, study.source);
   if (!made) return made.diagnostics();
-  return checked(std::move(*made));
+  Diagnostics notes = made.diagnostics();
+  Result<LinearSystem> out = checked(std::move(*made));
+  if (!out) return out;
+  return {std::move(*out), std::move(notes)};
 }
 
 Result<LoadedReduceStudy> load_reduce_study(const ModelSpec& description) {
   Result<ReduceStudy> study = reduce_study(description);
   if (!study) return study.diagnostics();
   Result<LinearSystem> system = system_of(*study, description.file);
-  if (!system) {
-    // Where the study says what is reduced.
-    for (const char* key : {"plate", "prism", "frame", "matrices", "calculix", "model"})
-      if (const Node* source = description.root.find(key))
-        return located(system.diagnostics(), source->key_loc);
-    return system.diagnostics();
-  }
+  // Where the study says what is reduced.
+  Diagnostics notes = system.diagnostics();
+  for (const char* key : {"plate", "prism", "frame", "matrices", "calculix", "model"})
+    if (const Node* source = description.root.find(key)) notes = located(notes, source->key_loc);
+  if (!system) return notes;
   LoadedReduceStudy out{std::move(study->options), std::move(*system)};
   if (description.root.find("name") != nullptr) out.system.name = study->name;
-  return out;
+  return {std::move(out), std::move(notes)};
 }
 
 Result<LoadedReduceStudy> load_reduce_study(const std::string& path) {

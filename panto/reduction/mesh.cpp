@@ -56,6 +56,8 @@ Diagnostics refused(const std::string& why) {
   return out;
 }
 
+constexpr double kSamePlane = 1e-9;  // of the length of a prism: round-off of equal steps
+
 // Motions found are mixtures of those measured, with an error of their own.
 constexpr double kMixed = 4;
 
@@ -197,6 +199,27 @@ Result<LinearSystem> prism(const Prism& p) {
       return refused("prism: sections have positive width and height and ascend in z");
   if (!elastic(p.material))
     return refused("prism: modulus and density are positive, -1 < nu < 0.5");
+  // The mesh has the sections at its planes alone: others bend its sides between them, or do nothing.
+  Diagnostics notes;
+  const double same = kSamePlane * (p.z.back() - p.z.front());
+  for (size_t i = 0; i < p.sections.size(); ++i) {
+    const double z = p.sections[i].z;
+    const auto next = std::upper_bound(p.z.begin(), p.z.end(), z + same);
+    const bool begun = next != p.z.begin();
+    if (begun && z - *(next - 1) <= same) continue;
+    const bool missed = i > 0 && i + 1 < p.sections.size() && begun && next != p.z.end() &&
+                        p.sections[i - 1].z >= *(next - 1) - same &&
+                        p.sections[i + 1].z <= *next + same;
+    const std::string which = fmt::format("prism: the section at z = {} is on no plane", z);
+    if (missed)
+      return refused(which +
+                     " of the mesh, nor is one between its neighbours: it changes nothing; take "
+                     "more elements along z");
+    notes.warning(922, {},
+                  which +
+                      " of the mesh, whose sides are straight from plane to plane: take "
+                      "elements along z that begin and end there");
+  }
   const int nx = p.across_x + 1, ny = p.across_y + 1;
   const auto nz = static_cast<int>(p.z.size());
   const auto section_at = [&](double z) {
@@ -241,7 +264,7 @@ Result<LinearSystem> prism(const Prism& p) {
     high.push_back((nz - 1) * nx * ny + n);
   }
   out.sets = {{"z_min", dofs_of(low, 3)}, {"z_max", dofs_of(high, 3)}};
-  return out;
+  return {std::move(out), std::move(notes)};
 }
 
 Result<LinearSystem> beam_frame(const BeamFrame& f, const std::string& name) {

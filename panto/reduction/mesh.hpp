@@ -39,6 +39,7 @@ struct Prism {
   std::vector<double> z;           // mesh planes, ascending from the first to the last section
   ElasticMaterial material;
 };
+// E0910 as well where a section changes nothing, for it and its neighbours lie between two planes; W0922 where it is on no plane.
 Result<LinearSystem> prism(const Prism& prism);
 
 // Equal steps from `from` to `to`, both included.

@@ -201,7 +201,7 @@ def _source(
             options = _core.reduce_options(_core.Spec(description, *_caller(3)))
             made, notes = _core.linear_system_of_model(model._ready(), _pose(at), where)
             return made, options, notes, model
-        return (*_core.reduce_study(_core.Spec(description, *_caller(3))), [], None)
+        return (*_core.reduce_study(_core.Spec(description, *_caller(3))), None)
     if not isinstance(system, Model):
         path = os.fspath(system)
         ending = os.path.splitext(path)[1].lower()
@@ -210,7 +210,7 @@ def _source(
         if ending == ".toml":
             study = _core.read_study(path)
             if _core.is_reduce_study(study):
-                return (*_core.reduce_study(study), [], None)
+                return (*_core.reduce_study(study), None)
     model = as_model(system)
     made, notes = _core.linear_system_of_model(model._ready(), _pose(at), where)
     return made, options, notes, model

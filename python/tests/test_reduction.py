@@ -199,6 +199,23 @@ def test_a_sample_that_does_not_move_is_told():
         pg.reduce((mass, stiffness), ["d1", "d3"], forces=forces, sample="d3")
 
 
+def test_sections_between_the_planes_of_a_prism_are_a_warning():
+    bar = {
+        "masters": ["z_min"],
+        "keep": 1,
+        "prism": {
+            "section": [{"z": z, "width": w, "height": w} for z, w in ((0, 2), (0.3, 2), (1, 1))],
+            "across": [1, 1],
+            "along": 4,
+            "youngs_modulus": 7e10,
+            "density": 2700,
+        },
+    }
+    with pytest.warns(pg.ModelWarning, match=r"W0922.*z = 0\.3"):
+        found = pg.reduce(bar)
+    assert [note.id for note in found.warnings] == [922]
+
+
 def test_a_stop_is_told():
     bar = {
         "masters": ["z_min"],
