@@ -202,9 +202,20 @@ void bind_reduction(py::module_& module) {
         return py::make_tuple(shared(std::move(loaded.system)), std::move(loaded.options), notes);
       },
       arg("study"));
+  // Options, and where the model of a study is linearised: at, where, set.
   module.def(
-      "reduce_options",
-      [](const ModelSpec& study) { return value_of(reduce_study(study)).options; }, arg("study"));
+      "reduce_posed_study",
+      [](const ModelSpec& description) {
+        ReduceStudy study = value_of(reduce_study(description));
+        const PosedModel& m = std::get<PosedModel>(study.source);
+        std::vector<std::pair<std::string, double>> at;
+        std::vector<std::pair<std::string, std::string>> set;
+        for (const PoseValue& p : m.at) at.emplace_back(p.name, p.value);
+        for (const Override& o : m.set) set.emplace_back(o.name, o.value);
+        return py::make_tuple(std::move(study.options), at,
+                              m.operation == Operation::kHere ? "here" : "equilibrium", set);
+      },
+      arg("study"));
   module.def("linear_system_of_model", &system_of_model, arg("model"), arg("at"), arg("where"));
   module.def("linear_system_of_matrices", &system_of_entries, arg("M"), arg("K"), arg("C"),
              arg("dofs"), arg("name"));
