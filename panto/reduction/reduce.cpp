@@ -73,6 +73,9 @@ Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
   if (o.candidates < 0)
     refuse("candidates", fmt::format("{} candidates: give 1 or more", o.candidates));
   if (o.keep < -1) refuse("keep", fmt::format("{} interior modes to keep: give 0 or more", o.keep));
+  for (const char* key : {"damping", "mac", "sample"})
+    if (!forces && o.places.contains(key))
+      refuse(key, fmt::format("{} is for forced responses: give forces", key));
   for (const ForceTerm& f : o.forces)
     if (!(f.hz > 0) || !std::isfinite(f.hz) || !std::isfinite(f.amplitude) || f.amplitude == 0 ||
         !std::isfinite(f.phase))

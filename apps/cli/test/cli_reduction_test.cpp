@@ -185,6 +185,20 @@ TEST_F(ReduceVerb, WeighsModesAsAStudyDoes) {
   EXPECT_NE(words.err.find("--weights much: expected numbers"), std::string::npos) << words.err;
 }
 
+TEST_F(ReduceVerb, RefusesOptionsOfForcedResponsesWithoutForces) {
+  matrices("2 2\n2\n-1\n-1\n2\n", "2 2\n1\n0\n0\n1\n");
+  const std::string pair = "K.mtx --mass M.mtx --masters d1 --keep 1 ";
+  EXPECT_EQ(panto("reduce " + pair).exit_code, 0);
+  refused(pair + "--damping 0.01", "E0913", "damping is for forced responses");
+  refused(pair + "--mac 0.99", "E0913", "mac is for forced responses");
+  refused(pair + "--sample d1", "E0913", "sample is for forced responses");
+  EXPECT_EQ(panto("reduce " + pair + "--damping 0.01 --forces 1Hz:d1").exit_code, 0);
+  put("study.toml",
+      "masters = [\"d1\"]\nkeep = 1\ndamping = 0.01\n"
+      "matrices = { M = \"M.mtx\", K = \"K.mtx\" }\n");
+  refused("study.toml", "study.toml:3:11: error[E0913]", "damping is for forced responses");
+}
+
 TEST_F(ReduceVerb, RefusesASampleThatDoesNotMove) {
   matrices("4 4\n100\n-50\n0\n0\n-50\n100\n0\n0\n0\n0\n100\n-50\n0\n0\n-50\n100\n",
            "4 4\n1\n0\n0\n0\n0\n1\n0\n0\n0\n0\n1\n0\n0\n0\n0\n1\n");
@@ -233,6 +247,7 @@ TEST_F(ReduceVerb, RefusesCommandLinesThatSayTooLittle) {
   EXPECT_EQ(panto("reduce feeder.toml --modes 1.5").exit_code, 1);
   EXPECT_EQ(panto("reduce feeder.toml --rank eim").exit_code, 1);
   EXPECT_EQ(panto("reduce feeder.toml --forces 50Hz").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --forces 50Hz:=1").exit_code, 1);
   refused("feeder.toml --rank imr", "E0913", "imr ranks for modes");
   refused("feeder.toml --modes 99", "E0911", "99");
   refused("feeder.toml --forces 50Hz:tray.3.y=1", "E0914", "tray.3.y");
