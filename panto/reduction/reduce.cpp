@@ -55,7 +55,9 @@ Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
   for (auto mode = o.modes.begin(); mode != o.modes.end(); ++mode)
     if (std::find(o.modes.begin(), mode, *mode) != mode)
       refuse("modes", fmt::format("mode {} is given twice", *mode));
-  if (!o.weights.empty() && o.weights.size() != o.modes.size())
+  if (!o.weights.empty() && o.modes.empty())
+    refuse("weights", "weights are of modes by number: give modes");
+  else if (!o.weights.empty() && o.weights.size() != o.modes.size())
     refuse("weights", fmt::format("{} weights for {} modes", o.weights.size(), o.modes.size()));
   for (const double w : o.weights)
     if (!(w > 0 && std::isfinite(w)))

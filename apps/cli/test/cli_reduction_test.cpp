@@ -230,6 +230,13 @@ TEST_F(ReduceVerb, RefusesMatricesThatAreNotWhatReductionNeeds) {
   refused(pair + "d1", "E0901", "one size");
 }
 
+TEST_F(ReduceVerb, SaysWhatMakesAMechanismUnsymmetric) {
+  const Outcome run = panto("reduce heavy_top --here --masters phi --keep 0");
+  EXPECT_EQ(run.exit_code, 2) << run.err;
+  EXPECT_NE(run.err.find("gyroscopic"), std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find("triangle"), std::string::npos) << run.err;
+}
+
 TEST_F(ReduceVerb, KeepsRigidMotionsWhoseMastersAreFree) {
   matrices("3 3\n1\n-1\n0\n-1\n2\n-1\n0\n-1\n1\n", "3 3\n1\n0\n0\n0\n1\n0\n0\n0\n1\n");
   const Outcome run = panto("reduce K.mtx --mass M.mtx --masters d1 --modes 1,2,3 --keep 2 --json");

@@ -85,6 +85,10 @@ TEST(Refused, MastersThatDoNotExist) {
   o.masters = {"n4", "n4000", "y_mim"};
   expect(horn(), o, "E0904", "n4000");
   expect(horn(), o, "E0904", "did you mean \"y_min\"");
+  LinearSystem s = horn();
+  s.sets.push_back({"TIP", {0}});
+  o.masters = {"tipp"};
+  expect(s, o, "E0904", "did you mean \"TIP\"");
 }
 
 TEST(Refused, MastersThatLeaveTheBodyFree) {
@@ -234,6 +238,9 @@ TEST(Refused, OptionsThatDoNotSayWhatFor) {
   o = horn_options();
   o.weights = {1, 2};
   expect(horn(), o, "E0913", "2 weights for 1 modes");
+  o.modes.clear();
+  o.band_hz = {0, 31e3};
+  expect(horn(), o, "E0913", "weights are of modes by number");
   o = horn_options();
   o.modes = {8, 14, 8};
   o.weights = {1, 2, 3};
