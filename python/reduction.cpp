@@ -192,14 +192,30 @@ void bind_reduction(py::module_& module) {
   module.def(
       "reduce_study",
       [](const ModelSpec& study) {
-        const py::gil_scoped_release release;
-        LoadedReduceStudy loaded = value_of(load_reduce_study(study));
-        return std::pair(shared(std::move(loaded.system)), std::move(loaded.options));
+        std::optional<Result<LoadedReduceStudy>> result;
+        {
+          const py::gil_scoped_release release;
+          result = load_reduce_study(study);
+        }
+        const py::list notes = to_python(result->diagnostics());
+        LoadedReduceStudy loaded = value_of(std::move(*result));
+        return py::make_tuple(shared(std::move(loaded.system)), std::move(loaded.options), notes);
       },
       arg("study"));
+  // Options, and where the model of a study is linearised: at, where, set.
   module.def(
-      "reduce_options",
-      [](const ModelSpec& study) { return value_of(reduce_study(study)).options; }, arg("study"));
+      "reduce_posed_study",
+      [](const ModelSpec& description) {
+        ReduceStudy study = value_of(reduce_study(description));
+        const PosedModel& m = std::get<PosedModel>(study.source);
+        std::vector<std::pair<std::string, double>> at;
+        std::vector<std::pair<std::string, std::string>> set;
+        for (const PoseValue& p : m.at) at.emplace_back(p.name, p.value);
+        for (const Override& o : m.set) set.emplace_back(o.name, o.value);
+        return py::make_tuple(std::move(study.options), at,
+                              m.operation == Operation::kHere ? "here" : "equilibrium", set);
+      },
+      arg("study"));
   module.def("linear_system_of_model", &system_of_model, arg("model"), arg("at"), arg("where"));
   module.def("linear_system_of_matrices", &system_of_entries, arg("M"), arg("K"), arg("C"),
              arg("dofs"), arg("name"));

@@ -69,6 +69,7 @@ bool parse_force(const std::string& text, ForceTerm& force) {
   const size_t places = std::min({equals, phase, text.size()});
   if (places <= colon) return false;
   force.at = split(text.substr(colon + 1, places - colon - 1), ',');
+  if (force.at.empty()) return false;
   const size_t last = std::min(phase, text.size());
   if (equals != std::string::npos &&
       !parse_value(text.substr(equals + 1, last - equals - 1), force.amplitude))
@@ -92,7 +93,7 @@ bool apply(const Arguments& a, ReduceOptions& o, std::string& message) {
       {"keep", a.keep >= 0},
       {"sample", !a.sample.empty()}};
   for (const auto& [key, is] : said)
-    if (is) o.places.erase(key);
+    if (is) o.places[key] = {};
   if (!a.masters.empty()) o.masters = split(a.masters, ',');
   if (!a.rank.empty()) o.rank = ranking_method(a.rank);
   std::vector<double> numbers;

@@ -43,6 +43,8 @@ constexpr Symbol kSymbols[] = {
     {"J", 1, dim::kTorque},
     {"W", 1, kPower},
     {"Hz", 1, dim::kFrequency},
+    {"kHz", 1e3, dim::kFrequency},
+    {"MHz", 1e6, dim::kFrequency},
     {"rad", 1, dim::kNone},
     {"mrad", 1e-3, dim::kNone},
     {"deg", kDegree, dim::kNone},

@@ -39,9 +39,9 @@ Diagnostics refused(const Loc& loc, const std::string& message) {
   return out;
 }
 
-Result<LinearSystem> checked(LinearSystem system, const std::string& file = {}) {
-  Diagnostics d = check(system);
-  if (!d.ok()) return located(d, {file, 0, 0});
+Result<LinearSystem> checked(LinearSystem system, const MatrixOrigin& origin = {}) {
+  Diagnostics d = check(system, origin);
+  if (!d.ok()) return located(d, origin.K);
   return system;
 }
 
@@ -217,7 +217,8 @@ Result<LinearSystem> read_matrices(const MatrixFiles& files) {
   if (!d.ok()) return d;
   if (out.dofs.empty())
     for (int i = 0; i < out.size(); ++i) out.dofs.push_back(fmt::format("d{}", i + 1));
-  return checked(std::move(out), files.stiffness);
+  return checked(std::move(out),
+                 {{files.mass, 0, 0}, {files.stiffness, 0, 0}, {files.damping, 0, 0}, false});
 }
 
 Result<LinearSystem> read_calculix(const std::string& job) {
@@ -265,12 +266,13 @@ Result<LinearSystem> read_calculix(const std::string& job) {
   out.K = *k;
   out.M = *m;
   if (fs::is_regular_file(named(".inp"), failure)) read_sets(named(".inp"), dofs_of, out);
-  Result<LinearSystem> system = checked(std::move(out), named(".sti"));
+  Result<LinearSystem> system =
+      checked(std::move(out), {{named(".mas"), 0, 0}, {named(".sti"), 0, 0}, {}, false});
   if (system) return system;
   Diagnostics d;
   for (const Diagnostic& one : system.diagnostics().items())
     if (one.id == 903)
-      d.error(one.id, {named(".mas"), 0, 0},
+      d.error(one.id, one.loc,
               one.message +
                   ": elements C3D8 and C3D20 have such mass matrices; C3D8R, C3D8I, "
                   "C3D20R, shells and beams of the solver do not");
@@ -299,23 +301,24 @@ Result<LinearSystem> system_of(const ReduceStudy& study, const std::string& file
   };
   Result<LinearSystem> made = std::visit(Source{file}, study.source);
   if (!made) return made.diagnostics();
-  return checked(std::move(*made));
+  Diagnostics notes = made.diagnostics();
+  Result<LinearSystem> out = checked(std::move(*made));
+  if (!out) return out;
+  return {std::move(*out), std::move(notes)};
 }
 
 Result<LoadedReduceStudy> load_reduce_study(const ModelSpec& description) {
   Result<ReduceStudy> study = reduce_study(description);
   if (!study) return study.diagnostics();
   Result<LinearSystem> system = system_of(*study, description.file);
-  if (!system) {
-    // Where the study says what is reduced.
-    for (const char* key : {"plate", "prism", "frame", "matrices", "calculix", "model"})
-      if (const Node* source = description.root.find(key))
-        return located(system.diagnostics(), source->key_loc);
-    return system.diagnostics();
-  }
+  // Where the study says what is reduced.
+  Diagnostics notes = system.diagnostics();
+  for (const char* key : {"plate", "prism", "frame", "matrices", "calculix", "model"})
+    if (const Node* source = description.root.find(key)) notes = located(notes, source->key_loc);
+  if (!system) return notes;
   LoadedReduceStudy out{std::move(study->options), std::move(*system)};
   if (description.root.find("name") != nullptr) out.system.name = study->name;
-  return out;
+  return {std::move(out), std::move(notes)};
 }
 
 Result<LoadedReduceStudy> load_reduce_study(const std::string& path) {

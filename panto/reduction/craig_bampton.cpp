@@ -77,8 +77,11 @@ Diagnostics judge_interior(const SparseMatrix& k22, const SparseMatrix& m22,
   // Where a pivot vanishes the factors of a matrix beside it serve.
   std::optional<SparseSymmetric> beside;
   if (!factors.ok()) {
-    const double stiffness = k22.coeffs().cwiseAbs().maxCoeff(),
-                 mass = m22.coeffs().cwiseAbs().maxCoeff();
+    // A matrix without entries has no largest one.
+    const auto largest = [](const SparseMatrix& a) {
+      return a.nonZeros() > 0 ? a.coeffs().cwiseAbs().maxCoeff() : 0.0;
+    };
+    const double stiffness = largest(k22), mass = largest(m22);
     beside.emplace(k22 + 1e-12 * std::max(stiffness / mass, kSlow) * m22);
   }
   const SparseSymmetric& f = beside ? *beside : factors;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -52,6 +53,49 @@ bool elastic(const ElasticMaterial& m) {
 Diagnostics refused(const std::string& why) {
   Diagnostics out;
   out.error(910, {}, why);
+  return out;
+}
+
+constexpr double kSamePlane = 1e-9;  // of the length of a prism: round-off of equal steps
+
+// Motions found are mixtures of those measured, with an error of their own.
+constexpr double kMixed = 4;
+
+// ε of RED-15: what motions without strain cost in K all the same. Elements of one shape have the same round-off, which adds up.
+double round_off_of(const SparseMatrix& k, const Eigen::MatrixXd& rigid) {
+  double out = std::numeric_limits<double>::epsilon();
+  for (Eigen::Index i = 0; i < rigid.cols(); ++i) {
+    const Eigen::VectorXd x = rigid.col(i);
+    const double scale = energy_scale(k, x);
+    if (scale > 0) out = std::max(out, kMixed * std::abs(x.dot(k * x)) / scale);
+  }
+  return out;
+}
+
+// Rigid motions of nodes with D displacements each: along the axes, and about them at the middle of the body.
+template <int D>
+Eigen::MatrixXd rigid_motions(const std::vector<Eigen::Vector<double, D>>& places) {
+  constexpr int kTurns = D * (D - 1) / 2;
+  Eigen::Vector<double, D> low = places.front(), high = low;
+  for (const auto& p : places) {
+    low = low.cwiseMin(p);
+    high = high.cwiseMax(p);
+  }
+  const Eigen::Vector<double, D> middle = 0.5 * (low + high);
+  Eigen::MatrixXd out =
+      Eigen::MatrixXd::Zero(D * static_cast<Eigen::Index>(places.size()), D + kTurns);
+  for (size_t n = 0; n < places.size(); ++n) {
+    const Eigen::Index row = D * static_cast<Eigen::Index>(n);
+    const Eigen::Vector<double, D> at = places[n] - middle;
+    Eigen::Index turn = D;
+    for (int a = 0; a < D; ++a) {
+      out(row + a, a) = 1;
+      for (int b = a + 1; b < D; ++b, ++turn) {
+        out(row + a, turn) = -at(b);
+        out(row + b, turn) = at(a);
+      }
+    }
+  }
   return out;
 }
 
@@ -108,11 +152,13 @@ Result<LinearSystem> plate(const Plate& p) {
   LinearSystem out;
   out.name = "plate";
   std::array<std::vector<int>, 4> sides;
+  std::vector<Eigen::Vector2d> place;
   int nodes = 0;
   for (int j = 0; j < ny; ++j)
     for (int i = 0; i < nx; ++i) {
       if (at(i, j) < 0) continue;
       at(i, j) = nodes++;
+      place.emplace_back(p.x[static_cast<size_t>(i)], p.y[static_cast<size_t>(j)]);
       out.dofs.push_back(fmt::format("n{}.x", nodes));
       out.dofs.push_back(fmt::format("n{}.y", nodes));
       if (i == 0) sides[0].push_back(nodes - 1);
@@ -137,6 +183,7 @@ Result<LinearSystem> plate(const Plate& p) {
       assembly.add(dofs_of(node, 2), e.M, e.K);
     }
   assembly.finish();
+  out.round_off = round_off_of(out.K, rigid_motions<2>(place));
   const std::array<const char*, 4> names{"x_min", "x_max", "y_min", "y_max"};
   for (size_t k = 0; k < 4; ++k) out.sets.push_back({names[k], dofs_of(sides[k], 2)});
   return out;
@@ -152,6 +199,27 @@ Result<LinearSystem> prism(const Prism& p) {
       return refused("prism: sections have positive width and height and ascend in z");
   if (!elastic(p.material))
     return refused("prism: modulus and density are positive, -1 < nu < 0.5");
+  // The mesh has the sections at its planes alone: others bend its sides between them, or do nothing.
+  Diagnostics notes;
+  const double same = kSamePlane * (p.z.back() - p.z.front());
+  for (size_t i = 0; i < p.sections.size(); ++i) {
+    const double z = p.sections[i].z;
+    const auto next = std::upper_bound(p.z.begin(), p.z.end(), z + same);
+    const bool begun = next != p.z.begin();
+    if (begun && z - *(next - 1) <= same) continue;
+    const bool missed = i > 0 && i + 1 < p.sections.size() && begun && next != p.z.end() &&
+                        p.sections[i - 1].z >= *(next - 1) - same &&
+                        p.sections[i + 1].z <= *next + same;
+    const std::string which = fmt::format("prism: the section at z = {} is on no plane", z);
+    if (missed)
+      return refused(which +
+                     " of the mesh, nor is one between its neighbours: it changes nothing; take "
+                     "more elements along z");
+    notes.warning(922, {},
+                  which +
+                      " of the mesh, whose sides are straight from plane to plane: take "
+                      "elements along z that begin and end there");
+  }
   const int nx = p.across_x + 1, ny = p.across_y + 1;
   const auto nz = static_cast<int>(p.z.size());
   const auto section_at = [&](double z) {
@@ -189,13 +257,14 @@ Result<LinearSystem> prism(const Prism& p) {
         assembly.add(dofs_of(node, 3), e.M, e.K);
       }
   assembly.finish();
+  out.round_off = round_off_of(out.K, rigid_motions<3>(place));
   std::vector<int> low, high;
   for (int n = 0; n < nx * ny; ++n) {
     low.push_back(n);
     high.push_back((nz - 1) * nx * ny + n);
   }
   out.sets = {{"z_min", dofs_of(low, 3)}, {"z_max", dofs_of(high, 3)}};
-  return out;
+  return {std::move(out), std::move(notes)};
 }
 
 Result<LinearSystem> beam_frame(const BeamFrame& f, const std::string& name) {

@@ -24,7 +24,7 @@ struct Plate {
   double thickness = 0;
   PlaneState state = PlaneState::kStress;
 };
-// E0910 where lines do not ascend, or nothing is left.
+// E0910 where lines do not ascend, or nothing is left. Round-off of K is measured on its rigid motions (RED-15), that of a prism too.
 Result<LinearSystem> plate(const Plate& plate);
 
 // Sections along z: the rectangle width x height, from z of this one to that of the next, interpolated linearly between them. Two sections at one z
@@ -39,6 +39,7 @@ struct Prism {
   std::vector<double> z;           // mesh planes, ascending from the first to the last section
   ElasticMaterial material;
 };
+// E0910 as well where a section changes nothing, for it and its neighbours lie between two planes; W0922 where it is on no plane.
 Result<LinearSystem> prism(const Prism& prism);
 
 // Equal steps from `from` to `to`, both included.

@@ -11,6 +11,9 @@
 namespace panto {
 namespace {
 
+// Of strain energy, of all interior modes together: round-off in rigid modes of fine meshes comes near.
+constexpr double kNoShare = 1e-6;
+
 std::vector<int> descending(const Eigen::VectorXd& coefficient) {
   std::vector<int> order(static_cast<size_t>(coefficient.size()));
   std::iota(order.begin(), order.end(), 0);
@@ -39,6 +42,7 @@ InteriorModeRanking rank_imr(const LinearSystem& system, const CraigBampton& cb,
   if (!weights.empty()) {
     for (Eigen::Index i = 0; i < count; ++i) out.weights(i) = weights[static_cast<size_t>(i)];
     PANTO_EXPECT(out.weights.minCoeff() > 0, "weights are positive");
+    out.weights /= out.weights.maxCoeff();  // their sum may not be a number
     out.weights /= out.weights.sum();
   }
   // RED-6: [φᵀ(M₂₁u₁ + M₂₂u₂)] · [φᵀM₂₂(u₂ - B u₁)].
@@ -55,9 +59,10 @@ InteriorModeRanking rank_imr(const LinearSystem& system, const CraigBampton& cb,
   if (cb.complete()) out.rest.setZero();
   out.coefficient = Eigen::VectorXd::Zero(cb.modes());
   for (Eigen::Index i = 0; i < count; ++i) {
+    // Shares of a mode that moves no interior mode, a rigid one say, are round-off: not to be scaled up.
     const double norm = out.upsilon.row(i).norm();
-    if (norm > 0)
-      out.coefficient += (out.weights(i) / norm) * out.upsilon.row(i).cwiseAbs().transpose();
+    out.coefficient +=
+        (out.weights(i) / (norm > kNoShare ? norm : 1)) * out.upsilon.row(i).cwiseAbs().transpose();
   }
   out.order = descending(out.coefficient);
   return out;

@@ -40,6 +40,9 @@ Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
   const auto refuse = [&](const char* key, const std::string& why) {
     out.error(913, o.place(key), why);
   };
+  if (o.masters.empty())
+    out.error(906, o.place("masters"),
+              "no masters: name at least one degree of freedom, node or set");
   if (!o.modes.empty() && o.band_hz) refuse("band", "give modes or a band, not both");
   if (!modes && !forces && o.keep == -1)
     refuse("masters",
@@ -52,7 +55,9 @@ Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
   for (auto mode = o.modes.begin(); mode != o.modes.end(); ++mode)
     if (std::find(o.modes.begin(), mode, *mode) != mode)
       refuse("modes", fmt::format("mode {} is given twice", *mode));
-  if (!o.weights.empty() && o.weights.size() != o.modes.size())
+  if (!o.weights.empty() && o.modes.empty())
+    refuse("weights", "weights are of modes by number: give modes");
+  else if (!o.weights.empty() && o.weights.size() != o.modes.size())
     refuse("weights", fmt::format("{} weights for {} modes", o.weights.size(), o.modes.size()));
   for (const double w : o.weights)
     if (!(w > 0 && std::isfinite(w)))
@@ -70,6 +75,9 @@ Diagnostics check_options(const ReduceOptions& o, RankingMethod method) {
   if (o.candidates < 0)
     refuse("candidates", fmt::format("{} candidates: give 1 or more", o.candidates));
   if (o.keep < -1) refuse("keep", fmt::format("{} interior modes to keep: give 0 or more", o.keep));
+  for (const char* key : {"damping", "mac", "sample"})
+    if (!forces && o.places.contains(key))
+      refuse(key, fmt::format("{} is for forced responses: give forces", key));
   for (const ForceTerm& f : o.forces)
     if (!(f.hz > 0) || !std::isfinite(f.hz) || !std::isfinite(f.amplitude) || f.amplitude == 0 ||
         !std::isfinite(f.phase))

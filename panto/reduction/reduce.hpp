@@ -39,7 +39,7 @@ struct ReduceOptions {
       0;          // interior modes to choose from; 0: as many as the tolerance needs, or `keep`
   int keep = -1;  // interior modes to keep; -1: as many as the tolerance needs
   ReductionProgress progress{};
-  std::map<std::string, Loc> places{};  // in a study, by key
+  std::map<std::string, Loc> places{};  // of what is given, by key; nowhere outside of studies
 
   // Nowhere for what no study says.
   [[nodiscard]] Loc place(const std::string& key) const {

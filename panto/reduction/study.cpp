@@ -209,7 +209,14 @@ void read_options(const StudyReader& r, Diagnostics& d, ReduceOptions& o) {
 
 }  // namespace
 
-bool is_reduce_study(const ModelSpec& file) { return file.root.find("masters") != nullptr; }
+// By what no mechanism has: masters may stand on the command line, or be misspelled. Of a mechanism, frames are a list.
+bool is_reduce_study(const ModelSpec& file) {
+  for (const char* key :
+       {"masters", "model", "matrices", "calculix", "plate", "prism", "modes", "band"})
+    if (file.root.find(key) != nullptr) return true;
+  const Node* frame = file.root.find("frame");
+  return frame != nullptr && frame->table() != nullptr;
+}
 
 Result<ReduceOptions> changed(ReduceOptions options, const ModelSpec& changes) {
   Diagnostics d;

@@ -31,7 +31,7 @@ struct ReduceStudy {
   ReduceOptions options;
 };
 
-// Whether a description is such a study and not a model: it names masters.
+// Whether a description is such a study and not a model: it names masters, or what only a study has.
 bool is_reduce_study(const ModelSpec& file);
 // E0110 … E0115 for keys and types, E0302, E0304 for numbers.
 Result<ReduceStudy> reduce_study(const ModelSpec& file);

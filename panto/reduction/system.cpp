@@ -11,17 +11,20 @@ namespace panto {
 namespace {
 
 constexpr double kSymmetric =
-    1e-9;  // round-off of linearisation; of two entries that should be one
+    1e-9;                          // round-off of linearisation; of two entries that should be one
+constexpr double kStored = 1e-12;  // the same of the largest entry, without linearisation
 constexpr double kLinearised = 1e-14;  // entries of K, sums of many terms
 constexpr double kDefinite = 1e-14;    // a pivot of M relative to its diagonal entry
 constexpr size_t kSuggested = 2000;    // names that a slip of the pen is compared with
 
-void check_symmetry(const char* what, double round_off, SparseMatrix& a, Diagnostics& out) {
+void check_symmetry(const char* what, SparseMatrix& a, const Loc& file, bool mechanism,
+                    Diagnostics& out) {
+  const double round_off = mechanism ? kSymmetric : kStored;
   double largest = 0;
   for (Eigen::Index j = 0; j < a.outerSize(); ++j)
     for (SparseMatrix::InnerIterator i(a, j); i; ++i) {
       if (!std::isfinite(i.value())) {
-        out.error(902, {},
+        out.error(902, file,
                   fmt::format("{}({}, {}) is not a finite number", what, i.row() + 1, j + 1));
         return;
       }
@@ -43,14 +46,20 @@ void check_symmetry(const char* what, double round_off, SparseMatrix& a, Diagnos
         column = j;
       }
     }
+  std::string remedy;
+  if (mechanism)
+    remedy =
+        ", which mechanisms are not with gyroscopic or follower forces, with friction or far from "
+        "equilibrium: take a pose of equilibrium, at rest";
+  else if (!file.file.empty())
+    remedy = " (a file that holds one triangle says \"symmetric\" in its first line)";
   if (worst > 0)
     out.error(
-        902, {},
+        902, file,
         fmt::format("{} is not symmetric: {}({}, {}) = {:.6g}, {}({}, {}) = {:.6g}; reduction "
-                    "by modes is for symmetric systems (a file that holds one triangle says "
-                    "\"symmetric\" in its first line)",
+                    "by modes is for symmetric systems{}",
                     what, what, row + 1, column + 1, a.coeff(row, column), what, column + 1,
-                    row + 1, a.coeff(column, row)));
+                    row + 1, a.coeff(column, row), remedy));
   else if (any)
     a = SparseMatrix(0.5 * (a + transposed));
 }
@@ -62,18 +71,18 @@ std::string upper(std::string text) {
 
 }  // namespace
 
-Diagnostics check(LinearSystem& system, double round_off) {
+Diagnostics check(LinearSystem& system, const MatrixOrigin& origin) {
   Diagnostics out;
-  const auto square = [&](const char* what, const SparseMatrix& a) {
+  const auto square = [&](const char* what, const SparseMatrix& a, const Loc& file) {
     if (a.rows() == a.cols() && a.rows() == system.K.rows() && a.rows() > 0) return;
-    out.error(901, {},
+    out.error(901, file,
               fmt::format("{} has {} rows and {} columns, K {} and {}: square matrices of one size "
                           "are needed",
                           what, a.rows(), a.cols(), system.K.rows(), system.K.cols()));
   };
-  square("K", system.K);
-  square("M", system.M);
-  if (system.damped()) square("C", system.C);
+  square("K", system.K, origin.K);
+  square("M", system.M, origin.M);
+  if (system.damped()) square("C", system.C, origin.C);
   if (out.ok() && system.dofs.size() != static_cast<size_t>(system.size()))
     out.error(901, {},
               fmt::format("{} names for {} degrees of freedom", system.dofs.size(), system.size()));
@@ -82,13 +91,13 @@ Diagnostics check(LinearSystem& system, double round_off) {
     if (!names.insert(name).second && out.ok())
       out.error(901, {}, fmt::format("the name \"{}\" stands for two degrees of freedom", name));
   if (!out.ok()) return out;
-  check_symmetry("K", round_off, system.K, out);
-  check_symmetry("M", round_off, system.M, out);
-  if (system.damped()) check_symmetry("C", round_off, system.C, out);
+  check_symmetry("K", system.K, origin.K, origin.mechanism, out);
+  check_symmetry("M", system.M, origin.M, origin.mechanism, out);
+  if (system.damped()) check_symmetry("C", system.C, origin.C, origin.mechanism, out);
   if (!out.ok()) return out;
   for (int i = 0; i < system.size(); ++i)
     if (!(system.M.coeff(i, i) > 0)) {
-      out.error(903, {},
+      out.error(903, origin.M,
                 fmt::format("M is not positive definite: its diagonal entry of \"{}\" is {:.6g}; "
                             "condense degrees of freedom without mass first",
                             system.dofs[static_cast<size_t>(i)], system.M.coeff(i, i)));
@@ -96,7 +105,7 @@ Diagnostics check(LinearSystem& system, double round_off) {
     }
   const SparseSymmetric mass(system.M);
   if (!mass.ok() || mass.weakest() < kDefinite)
-    out.error(903, {},
+    out.error(903, origin.M,
               "M is not positive definite: some motion has no kinetic energy, or a negative one; "
               "masses and inertias must be positive");
   return out;
@@ -147,7 +156,9 @@ Result<LinearSystem> linear_system(const LinearModel& linear, const std::string&
         {linear.inputs[j], involved(linear.B_z.col(static_cast<Eigen::Index>(j)))});
   for (size_t i = 0; i < linear.outputs.size(); ++i)
     system.sets.push_back({linear.outputs[i], read(static_cast<Eigen::Index>(i))});
-  out = check(system, kSymmetric);
+  MatrixOrigin origin;
+  origin.mechanism = true;
+  out = check(system, origin);
   if (!out.ok()) return out;
   return system;
 }
@@ -200,9 +211,11 @@ Result<std::vector<int>> find_dofs(const LinearSystem& system,
       if (candidates.size() == kSuggested) break;
       candidates.push_back(dof);
     }
+    // Sets of solvers have their names in capitals.
+    std::string meant = did_you_mean(name, candidates);
+    if (meant.empty()) meant = did_you_mean(upper(name), candidates);
     out.error(904, place,
-              fmt::format("there is no degree of freedom, node or set \"{}\"{}", name,
-                          did_you_mean(name, candidates)));
+              fmt::format("there is no degree of freedom, node or set \"{}\"{}", name, meant));
   }
   if (!out.ok()) return out;
   return found;

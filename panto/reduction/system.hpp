@@ -29,9 +29,15 @@ struct LinearSystem {
   [[nodiscard]] bool damped() const { return C.rows() > 0; }
 };
 
-// Sizes and names (E0901), finite numbers and symmetry (E0902), M positive definite (E0903). Round-off in symmetry, up to 1e-9 of both entries or `round_off` of the largest, is
-// averaged away in place.
-Diagnostics check(LinearSystem& system, double round_off = 1e-12);
+// Where matrices come from, for findings about them and their remedies.
+struct MatrixOrigin {
+  Loc M{}, K{}, C{};       // files
+  bool mechanism = false;  // linearised
+};
+
+// Sizes and names (E0901), finite numbers and symmetry (E0902), M positive definite (E0903). Round-off in symmetry, up to 1e-9 of both entries or 1e-12 of the largest (1e-9 of
+// mechanisms), is averaged away in place.
+Diagnostics check(LinearSystem& system, const MatrixOrigin& origin = {});
 
 // The same findings with `place` where one has none.
 Diagnostics located(const Diagnostics& findings, const Loc& place);

@@ -127,15 +127,17 @@ def reduce(
     candidates: int | None = None,
     keep: int | None = None,
     at: Mapping[str, float] | None = None,
-    where: str = "equilibrium",
+    where: str | None = None,
     dofs: Sequence[str] | None = None,
     progress: bool | Callable[[float], Any] = False,
 ) -> Reduction:
     """The smallest linear model that keeps chosen modes, a band or forced responses.
 
     system:     a model (linearised ``at`` a pose, as in ``linearize``), a study (file or
-                dictionary, docs/reduce.md), a CalculiX job (.inp), or matrices (M, K) or
-                (M, K, C): arrays, scipy's sparse matrices, or names of Matrix Market files
+                dictionary, docs/reduce.md, with a ``Model`` too), a CalculiX job (.inp), or
+                matrices (M, K) or (M, K, C): arrays, scipy's sparse matrices, or names of
+                Matrix Market files
+    at, where:  of a model alone, or of a ``Model`` in a dictionary
     masters:    degrees of freedom, nodes or sets that stay
     rank:       "imr" for modes, "ebr" for forces (defaults), "sbe": lowest frequency first
     modes:      to keep, by number from 1, rigid ones counted; ``weights``: one per mode
@@ -145,7 +147,7 @@ def reduce(
     tolerance:  relative error allowed (0.01), or "1%"; mac: of forced responses (0.999)
     damping:    structural damping ratio of forced responses; sample: master that is compared
     candidates: interior modes to choose from; keep: a number to keep, whatever the tolerance
-    dofs:       names for the rows of matrices; default: "d1", "d2", …
+    dofs:       names for the rows of arrays; default: "d1", "d2", …
     progress:   True: a line on standard error; or a function of the fraction done: False stops
 
     What is given here stands over what a study says.
@@ -181,38 +183,57 @@ def reduce(
 
 
 def _source(
-    system: Any, at: Mapping[str, float] | None, where: str, dofs: Sequence[str] | None
+    system: Any, at: Mapping[str, float] | None, where: str | None, dofs: Sequence[str] | None
 ) -> tuple[_core.LinearSystem, _core.ReduceOptions, list[Diagnostic], Model | None]:
     options = _core.ReduceOptions()
+
+    def no_pose(kind: str) -> None:
+        if at is not None or where is not None:
+            raise ValueError(f"at and where are for a model, not for {kind}")
+
+    def no_names(kind: str) -> None:
+        if dofs is not None:
+            raise ValueError(f"dofs are names for the rows of arrays, not for {kind}")
+
     if isinstance(system, tuple):
         if len(system) not in (2, 3):
             raise ValueError("system: expected (M, K) or (M, K, C)")
+        no_pose("matrices")
         if all(isinstance(part, (str, os.PathLike)) for part in system):
+            no_names("files, which name their own")
             names = [os.fspath(part) for part in system]
             return _core.read_matrices(names[0], names[1], (*names, "")[2]), options, [], None
         entries = [_entries(part) for part in system]
         made = _core.linear_system_of_matrices(*(*entries, None)[:3], list(dofs or ()), "matrices")
         return made, options, [], None
+    no_names("a model, a study or a job")
     if isinstance(system, Mapping):
         description = dict(system)
         model = description.get("model")
         if isinstance(model, Model):
             description["model"] = model.name or "model"
-            options = _core.reduce_options(_core.Spec(description, *_caller(3)))
-            made, notes = _core.linear_system_of_model(model._ready(), _pose(at), where)
+            posed = _core.reduce_posed_study(_core.Spec(description, *_caller(3)))
+            options, pose, operation, settings = posed
+            if settings:
+                model = model._with_overrides(dict(settings))
+            pose = pose if at is None else _pose(at)
+            made, notes = _core.linear_system_of_model(model._ready(), pose, where or operation)
             return made, options, notes, model
-        return (*_core.reduce_study(_core.Spec(description, *_caller(3))), [], None)
+        no_pose("a study, which has them as keys")
+        return (*_core.reduce_study(_core.Spec(description, *_caller(3))), None)
     if not isinstance(system, Model):
         path = os.fspath(system)
         ending = os.path.splitext(path)[1].lower()
         if ending in (".inp", ".sti", ".mas", ".dof"):
+            no_pose("a CalculiX job")
             return _core.read_calculix(path), options, [], None
         if ending == ".toml":
             study = _core.read_study(path)
             if _core.is_reduce_study(study):
-                return (*_core.reduce_study(study), [], None)
+                no_pose("a study, which has them as keys")
+                return (*_core.reduce_study(study), None)
     model = as_model(system)
-    made, notes = _core.linear_system_of_model(model._ready(), _pose(at), where)
+    made, notes = _core.linear_system_of_model(model._ready(), _pose(at), where or "equilibrium")
     return made, options, notes, model
 
 
@@ -229,10 +250,17 @@ def _entries(matrix: Any) -> _core.MatrixEntries:
         sparse = matrix.tocoo()
         rows, columns, values, shape = sparse.row, sparse.col, sparse.data, sparse.shape
     else:
-        dense = np.asarray(matrix, dtype=float)
+        dense = np.asarray(matrix)
+        if not np.iscomplexobj(dense):
+            dense = dense.astype(float)
         shape = dense.shape
         rows, columns = np.nonzero(dense) if dense.ndim == 2 else ((), ())
         values = dense[rows, columns] if dense.ndim == 2 else ()
+    if np.iscomplexobj(values):
+        raise ValueError(
+            "system: matrices are real, got complex ones (structural damping is the option "
+            "damping)"
+        )
     if len(shape) != 2 or shape[0] != shape[1]:
         raise ValueError(f"system: matrices are square, got one of shape {shape}")
     return _core.MatrixEntries(

@@ -96,6 +96,53 @@ def test_a_model_is_linearised_at_a_pose():
     assert same.M == pytest.approx(found.M)
 
 
+def test_a_study_with_a_model_object_is_that_of_a_file(tmp_path):
+    study = {
+        "masters": ["phi", "rod.n5"],
+        "keep": 2,
+        "where": "here",
+        "at": {"phi": -1.2},
+        "set": {"L": "0.8 m"},
+    }
+    text = """space = "planar"
+gravity = [0, -9.81]
+parameters = { L = "0.5 m" }
+body = [{ name = "rod", beam = { length = "L", circle = "12 mm", E = 7e10, density = 2700, elements = 4 } }]
+joint = [{ name = "phi", type = "revolute", parent = "ground", child = "rod" }]
+"""
+    (tmp_path / "arm.toml").write_text(text)
+    file = pg.reduce({**study, "model": str(tmp_path / "arm.toml")})
+    model = pg.load(tmp_path / "arm.toml")
+    found = pg.reduce({**study, "model": model})
+    assert found.M[0, 0] == pytest.approx(file.M[0, 0], rel=1e-9)  # set
+    assert found.K[0, 0] == pytest.approx(file.K[0, 0], rel=1e-6)  # at: weight
+    # What is given beside the dictionary stands over it.
+    turned = pg.reduce({**study, "model": model}, at={"phi": -1.6})
+    assert turned.K[0, 0] > 1.05 * found.K[0, 0]
+
+
+@pytest.mark.parametrize("given", [{"at": {"phi": 1.0}}, {"where": "here"}])
+def test_poses_of_what_has_none_are_refused(tmp_path, given):
+    (tmp_path / "study.toml").write_text('masters = ["b"]\n')
+    files = (tmp_path / "M.mtx", tmp_path / "K.mtx")
+    for system in (chain(5), files, FRAME, tmp_path / "study.toml", tmp_path / "job.inp"):
+        with pytest.raises(ValueError, match="at and where are for a model"):
+            pg.reduce(system, "d5", keep=1, **given)
+
+
+def test_names_of_rows_are_refused_where_there_are_no_arrays(tmp_path):
+    files = (tmp_path / "M.mtx", tmp_path / "K.mtx")
+    for system in ("flexible_pendulum", FRAME, files, tmp_path / "job.inp"):
+        with pytest.raises(ValueError, match="dofs are names"):
+            pg.reduce(system, "a", keep=1, dofs=["a"])
+
+
+def test_complex_matrices_are_refused():
+    mass, stiffness = chain(5)
+    with pytest.raises(ValueError, match="complex"):
+        pg.reduce((mass, stiffness * (1 + 0.02j)), "d5", keep=1)
+
+
 def test_files_give_what_the_program_gives(tmp_path):
     mass, stiffness = chain(30)
     for name, matrix in (("M", mass), ("K", stiffness)):
@@ -138,13 +185,16 @@ def test_mistakes_are_told():
         ({"modes": [1.5]}, r"E0112.*modes"),
         ({"modes": [1, 1], "weights": [1, 2]}, r"E0913.*mode 1 is given twice"),
         ({"modes": [1, 2], "weights": [1]}, r"E0913.*1 weights for 2 modes"),
-        ({"band": (0, 5), "weights": [1, 2]}, r"E0913.*2 weights for 0 modes"),
+        ({"band": (0, 5), "weights": [1, 2]}, r"E0913.*weights are of modes by number"),
         ({"band": (0, 5, 6)}, r"E0113.*band"),
         ({"band": (0, "5 mm")}, r"E0302.*band"),
         ({"modes": [1], "tolerance": "little"}, r"E0112.*tolerance"),
         ({"modes": [1], "tolerance": "200%"}, r"E0913.*tolerance 2"),
         ({"modes": ["first"]}, r"E0112.*modes"),
         ({"keep": 1.5}, r"E0112.*keep"),
+        ({"keep": 1, "damping": 0.01}, r"E0913.*damping is for forced responses"),
+        ({"keep": 1, "mac": 0.99}, r"E0913.*mac is for forced responses"),
+        ({"keep": 1, "sample": "d5"}, r"E0913.*sample is for forced responses"),
         ({"forces": [{"at": "d5", "frequency": 1, "phas": 2}]}, r'"phas".*"phase"'),
         ({"forces": [{"at": "d5"}]}, r'E0111.*"frequency"'),
         ({"forces": [{"frequency": 1}]}, r'E0111.*"at"'),
@@ -197,6 +247,23 @@ def test_a_sample_that_does_not_move_is_told():
     forces = [{"at": "d1", "frequency": 1}]
     with pytest.raises(pg.ModelError, match=r"E0913.*d3.*does not move"):
         pg.reduce((mass, stiffness), ["d1", "d3"], forces=forces, sample="d3")
+
+
+def test_sections_between_the_planes_of_a_prism_are_a_warning():
+    bar = {
+        "masters": ["z_min"],
+        "keep": 1,
+        "prism": {
+            "section": [{"z": z, "width": w, "height": w} for z, w in ((0, 2), (0.3, 2), (1, 1))],
+            "across": [1, 1],
+            "along": 4,
+            "youngs_modulus": 7e10,
+            "density": 2700,
+        },
+    }
+    with pytest.warns(pg.ModelWarning, match=r"W0922.*z = 0\.3"):
+        found = pg.reduce(bar)
+    assert [note.id for note in found.warnings] == [922]
 
 
 def test_a_stop_is_told():

@@ -147,6 +147,24 @@ TEST_F(ReduceVerb, WhatTheCommandLineSaysStandsOverTheStudy) {
   EXPECT_EQ(panto("reduce elsewhere.toml --forces 50Hz:exciter=1").exit_code, 0);
 }
 
+TEST_F(ReduceVerb, TakesStudiesWithoutMasters) {
+  const std::string lines = kFeeder,
+                    masters = "masters = [\"tray.1.y\", \"tray.5.y\", \"exciter\"]";
+  ASSERT_EQ(lines.find(masters), 1u);
+  const std::string rest = lines.substr(1 + masters.size());
+  put("feeder.toml", rest);
+  EXPECT_EQ(panto("reduce feeder.toml --masters tray.1.y,tray.5.y,exciter").exit_code, 0);
+  refused("feeder.toml", "E0906", "no masters");
+  put("slip.toml", "master = [\"exciter\"]\n" + rest);
+  refused("slip.toml", "E0110", "did you mean \"masters\"");
+  put("plate.toml",
+      "[plate]\nx = [0, 1, 2]\ny = [0, 1]\nthickness = 0.1\n"
+      "youngs_modulus = 1e9\ndensity = 1000\n");
+  EXPECT_EQ(panto("reduce plate.toml --masters x_min --keep 1").exit_code, 0);
+  put("pendulum.toml", "model = \"flexible_pendulum\"\nwhere = \"here\"\n");
+  EXPECT_EQ(panto("reduce pendulum.toml --masters beam.n9 --keep 1").exit_code, 0);
+}
+
 TEST_F(ReduceVerb, WeighsModesAsAStudyDoes) {
   const std::string rest = "modes = [3, 4, 7]\n" + std::string(kFeeder);
   put("alike.toml", rest);
@@ -165,6 +183,20 @@ TEST_F(ReduceVerb, WeighsModesAsAStudyDoes) {
   const Outcome words = panto("reduce alike.toml --weights much");
   EXPECT_EQ(words.exit_code, 1);
   EXPECT_NE(words.err.find("--weights much: expected numbers"), std::string::npos) << words.err;
+}
+
+TEST_F(ReduceVerb, RefusesOptionsOfForcedResponsesWithoutForces) {
+  matrices("2 2\n2\n-1\n-1\n2\n", "2 2\n1\n0\n0\n1\n");
+  const std::string pair = "K.mtx --mass M.mtx --masters d1 --keep 1 ";
+  EXPECT_EQ(panto("reduce " + pair).exit_code, 0);
+  refused(pair + "--damping 0.01", "E0913", "damping is for forced responses");
+  refused(pair + "--mac 0.99", "E0913", "mac is for forced responses");
+  refused(pair + "--sample d1", "E0913", "sample is for forced responses");
+  EXPECT_EQ(panto("reduce " + pair + "--damping 0.01 --forces 1Hz:d1").exit_code, 0);
+  put("study.toml",
+      "masters = [\"d1\"]\nkeep = 1\ndamping = 0.01\n"
+      "matrices = { M = \"M.mtx\", K = \"K.mtx\" }\n");
+  refused("study.toml", "study.toml:3:11: error[E0913]", "damping is for forced responses");
 }
 
 TEST_F(ReduceVerb, RefusesASampleThatDoesNotMove) {
@@ -198,6 +230,13 @@ TEST_F(ReduceVerb, RefusesMatricesThatAreNotWhatReductionNeeds) {
   refused(pair + "d1", "E0901", "one size");
 }
 
+TEST_F(ReduceVerb, SaysWhatMakesAMechanismUnsymmetric) {
+  const Outcome run = panto("reduce heavy_top --here --masters phi --keep 0");
+  EXPECT_EQ(run.exit_code, 2) << run.err;
+  EXPECT_NE(run.err.find("gyroscopic"), std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find("triangle"), std::string::npos) << run.err;
+}
+
 TEST_F(ReduceVerb, KeepsRigidMotionsWhoseMastersAreFree) {
   matrices("3 3\n1\n-1\n0\n-1\n2\n-1\n0\n-1\n1\n", "3 3\n1\n0\n0\n0\n1\n0\n0\n0\n1\n");
   const Outcome run = panto("reduce K.mtx --mass M.mtx --masters d1 --modes 1,2,3 --keep 2 --json");
@@ -215,6 +254,7 @@ TEST_F(ReduceVerb, RefusesCommandLinesThatSayTooLittle) {
   EXPECT_EQ(panto("reduce feeder.toml --modes 1.5").exit_code, 1);
   EXPECT_EQ(panto("reduce feeder.toml --rank eim").exit_code, 1);
   EXPECT_EQ(panto("reduce feeder.toml --forces 50Hz").exit_code, 1);
+  EXPECT_EQ(panto("reduce feeder.toml --forces 50Hz:=1").exit_code, 1);
   refused("feeder.toml --rank imr", "E0913", "imr ranks for modes");
   refused("feeder.toml --modes 99", "E0911", "99");
   refused("feeder.toml --forces 50Hz:tray.3.y=1", "E0914", "tray.3.y");

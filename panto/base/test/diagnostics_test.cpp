@@ -7,6 +7,7 @@
 #include <string>
 
 #include "panto/base/contract.hpp"
+#include "panto/base/numerical_failure.hpp"
 #include "panto/base/status.hpp"
 
 namespace panto {
@@ -96,6 +97,15 @@ TEST(Contract, AViolationTellsWhatWasRequired) {
     EXPECT_NE(text.find("1 + 1 == 3"), std::string::npos);
   }
   EXPECT_NO_THROW(PANTO_EXPECT(true, "never"));
+}
+
+TEST(Diagnostics, IterationsForModesThatFailAreNoBadInput) {
+  Diagnostics failed, bad;
+  failed.error(908, {}, "the 3 lowest interior modes were not found");
+  bad.append(failed);
+  bad.error(907, {}, "K is indefinite");
+  EXPECT_TRUE(numerical_failure(failed));
+  EXPECT_FALSE(numerical_failure(bad));
 }
 
 TEST(Status, EveryStatusHasItsOwnText) {

@@ -50,6 +50,8 @@ TEST(Units, EverySymbolHasItsSiFactorAndDimension) {
   expect_unit("J", 1, dim::kTorque);
   expect_unit("W", 1, dim::kTorque / dim::kTime);
   expect_unit("Hz", 1, dim::kFrequency);
+  expect_unit("kHz", 1e3, dim::kFrequency);
+  expect_unit("MHz", 1e6, dim::kFrequency);
   expect_unit("rad", 1, dim::kNone);
   expect_unit("mrad", 1e-3, dim::kNone);
   expect_unit("deg", kPi / 180, dim::kNone);
@@ -59,7 +61,7 @@ TEST(Units, EverySymbolHasItsSiFactorAndDimension) {
 
 TEST(Units, EveryListedSymbolIsParsed) {
   const auto symbols = unit_symbols();
-  EXPECT_EQ(symbols.size(), 28u);
+  EXPECT_EQ(symbols.size(), 30u);
   for (const std::string& s : symbols) EXPECT_TRUE(parse_unit(s)) << s;
 }
 

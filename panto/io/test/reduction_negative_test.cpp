@@ -30,6 +30,26 @@ TEST(Calculix, FilesThatAreMissingOrDoNotFitAreRefused) {
   expect("row, column and value");
 }
 
+TEST(Matrices, FindingsNameTheFileOfTheirMatrix) {
+  const test::TemporaryFolder folder;
+  const std::string head = "%%MatrixMarket matrix array real general\n2 2\n",
+                    right = head + "2\n-1\n-1\n2\n", skew = head + "2\n-1\n-0.5\n2\n",
+                    other = "%%MatrixMarket matrix array real general\n1 1\n1\n";
+  const auto expect = [&](const std::string& m, const std::string& k, const std::string& c,
+                          const char* file, const char* words) {
+    const auto system =
+        read_matrices({folder.put("m.mtx", m), folder.put("k.mtx", k), folder.put("c.mtx", c)});
+    const std::string text = system.diagnostics().text();
+    EXPECT_NE(text.find(std::string(file) + ": error"), std::string::npos) << text;
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+  };
+  expect(skew, right, right, "m.mtx", "M is not symmetric");
+  expect(right, skew, right, "k.mtx", "one triangle");
+  expect(right, right, skew, "c.mtx", "C is not symmetric");
+  expect(other, right, right, "m.mtx", "M has 1 rows");
+  expect(head + "1\n2\n2\n1\n", right, right, "m.mtx", "not positive definite");
+}
+
 TEST(ReduceStudy, KeysAndSourcesAreChecked) {
   const test::TemporaryFolder folder;
   const std::pair<const char*, const char*> cases[] = {

@@ -83,6 +83,20 @@ TEST(Mesh, NamesAreThoseOfNodesAndSets) {
   EXPECT_EQ(find_dofs(s, {"Y_MIN"})->size(), 18u);
 }
 
+TEST(Mesh, SectionsBetweenPlanesAreTold) {
+  Prism p;
+  p.sections = {{0, 1, 1}, {0.3, 1, 1}, {0.7, 0.5, 0.5}, {1, 0.5, 0.5}};
+  p.material = {115e9, 0.32, 4340};
+  p.z = equal_steps(0, 1, 10);  // 3 * 0.1 is not 0.3
+  EXPECT_EQ(prism(p).diagnostics().text(), "");
+  p.z = equal_steps(0, 1, 4);
+  const auto told = prism(p);
+  ASSERT_TRUE(told.ok()) << told.diagnostics().text();
+  const std::string text = told.diagnostics().text();
+  for (const char* words : {"W0922", "z = 0.3 ", "z = 0.7 "})
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+}
+
 TEST(Mesh, WhatCannotBeMadeIsRefused) {
   Plate p = test::horn_plate();
   p.x[2] = p.x[1];
@@ -109,6 +123,14 @@ TEST(Mesh, WhatCannotBeMadeIsRefused) {
   EXPECT_NE(text.find("did you mean \"tray.2\""), std::string::npos) << text;
   EXPECT_NE(text.find("0 N/m is not positive"), std::string::npos) << text;
   Prism q;
+  // A neck between two planes.
+  q.sections = {{0, 1, 1},         {0.51, 1, 1}, {0.511, 0.1, 0.1},
+                {0.589, 0.1, 0.1}, {0.59, 1, 1}, {1, 1, 1}};
+  q.material = {115e9, 0.32, 4340};
+  q.z = equal_steps(0, 1, 10);
+  EXPECT_NE(prism(q).diagnostics().text().find("z = 0.511 is on no plane of the mesh, nor is one"),
+            std::string::npos)
+      << prism(q).diagnostics().text();
   q.sections = {{0, 1, 1}, {0, 1, 1}};
   q.z = {0, 1};
   EXPECT_FALSE(prism(q).ok());

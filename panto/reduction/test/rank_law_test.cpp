@@ -84,11 +84,27 @@ TEST(RankLaws, WeightsTurnTheRankingTowardsAMode) {
   EXPECT_NEAR(first.weights.sum(), 1, 1e-15);
 }
 
+TEST(RankLaws, WeightsCountByTheirRatioWhateverTheirSize) {
+  const Horn h;
+  const FullModes full = *full_modes(h.system, {7, 13});
+  const auto huge = rank_imr(h.system, h.cb, full, {1e308, 1e308}),
+             alike = rank_imr(h.system, h.cb, full);
+  EXPECT_EQ(huge.weights, alike.weights);
+  EXPECT_EQ(huge.order, alike.order);
+}
+
 TEST(RankLaws, ARigidModeNeedsNoInteriorMode) {
   const Horn h;
   const auto imr = rank_imr(h.system, h.cb, *full_modes(h.system, {0, 1, 2}));
   EXPECT_LT(imr.error(imr.order).front(),
             1e-6);  // φᵀM₂₂w of a rigid motion: round-off of M against K
+}
+
+TEST(RankLaws, ARigidModeAmongOthersDoesNotChangeTheirRanking) {
+  const Horn h;
+  const auto with = rank_imr(h.system, h.cb, *full_modes(h.system, {0, 1, 2, 7})),
+             without = rank_imr(h.system, h.cb, *full_modes(h.system, {7}));
+  for (size_t i = 0; i < 20; ++i) EXPECT_EQ(with.order[i], without.order[i]) << i;
 }
 
 // Mean energy over a period of the full system, ¼ xᴴ(K + ω²M)x, is that of masters and interior modes together.

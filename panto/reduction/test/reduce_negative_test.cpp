@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <tuple>
 
 #include "panto/reduction/reduce.hpp"
 #include "panto/reduction/test/cases.hpp"
@@ -84,12 +85,29 @@ TEST(Refused, MastersThatDoNotExist) {
   o.masters = {"n4", "n4000", "y_mim"};
   expect(horn(), o, "E0904", "n4000");
   expect(horn(), o, "E0904", "did you mean \"y_min\"");
+  LinearSystem s = horn();
+  s.sets.push_back({"TIP", {0}});
+  o.masters = {"tipp"};
+  expect(s, o, "E0904", "did you mean \"TIP\"");
 }
 
 TEST(Refused, MastersThatLeaveTheBodyFree) {
   ReduceOptions o = horn_options();
   o.masters = {"n4.x", "n4.y"};  // the body can turn about the node
   expect(horn(), o, "E0905", "without strain energy");
+}
+
+TEST(Refused, AnInteriorWithoutAnyStiffness) {
+  BeamFrame f;
+  f.masses = {{"a", 1}, {"b", 1}, {"c", 1}};
+  f.springs = {{"a", "ground", 1}};
+  ReduceOptions o;
+  o.masters = {"a"};
+  o.keep = 0;
+  LinearSystem s = *beam_frame(f, "loose");
+  expect(s, o, "E0905", "without strain energy");
+  s.K = SparseMatrix(3, 3);
+  expect(s, o, "E0905", "without strain energy");
 }
 
 // Round-off hides the zero pivot of a long plate that is held at one node.
@@ -128,6 +146,42 @@ TEST(Reduced, MotionsThatRoundOffHidesAreTold) {
   const auto r = reduce(*beam_frame(test::soft_frame(300, 1000), "bar"), o);
   ASSERT_TRUE(r.ok()) << r.diagnostics().text();
   expect(r.diagnostics(), "W0921", "round-off");
+}
+
+// Elements of one shape have the same round-off, which adds up over a mesh.
+TEST(Reduced, FreePlatesOfManyEqualElementsHaveThreeRigidMotions) {
+  const std::tuple<double, double, int, int> sizes[] = {
+      {1, 1, 160, 160}, {0.3, 0.1, 150, 100}, {0.5, 0.1, 500, 30}, {1, 0.01, 3000, 2}};
+  for (const auto& [a, b, nx, ny] : sizes) {
+    Plate p;
+    p.x = equal_steps(0, a, nx);
+    p.y = equal_steps(0, b, ny);
+    p.material = {2e11, 0.3, 7800};
+    p.thickness = 0.01;
+    const LinearSystem s = *plate(p);
+    // Two corners hold it.
+    const auto cb = craig_bampton(s, *find_dofs(s, {"n1", fmt::format("n{}", nx + 1)}));
+    ASSERT_TRUE(cb.ok()) << nx << " x " << ny << cb.diagnostics().text();
+    EXPECT_EQ(cb->rigid, 3) << nx << " x " << ny;
+    EXPECT_EQ(cb.diagnostics().text(), "") << nx << " x " << ny;
+  }
+}
+
+TEST(Reduced, FreePrismsOfManySlicesHaveSixRigidMotions) {
+  const std::tuple<double, double, int> sizes[] = {
+      {0.02, 1, 100}, {0.02, 1, 1000}, {0.02, 4, 1000}, {0.04, 0.1, 1000}, {0.04, 0.01, 300}};
+  for (const auto& [width, length, slices] : sizes) {
+    Prism p;
+    p.sections = {{0, width, width}, {length, width, width}};
+    p.across_x = p.across_y = 2;
+    p.z = equal_steps(0, length, slices);
+    p.material = {2e11, 0.3, 7800};
+    const LinearSystem s = *prism(p);
+    const auto cb = craig_bampton(s, *find_dofs(s, {"z_min"}));
+    ASSERT_TRUE(cb.ok()) << length << " m, " << slices << cb.diagnostics().text();
+    EXPECT_EQ(cb->rigid, 6) << length << " m, " << slices;
+    EXPECT_EQ(cb.diagnostics().text(), "") << length << " m, " << slices;
+  }
 }
 
 TEST(Refused, NoMastersAndNothingElse) {
@@ -184,6 +238,9 @@ TEST(Refused, OptionsThatDoNotSayWhatFor) {
   o = horn_options();
   o.weights = {1, 2};
   expect(horn(), o, "E0913", "2 weights for 1 modes");
+  o.modes.clear();
+  o.band_hz = {0, 31e3};
+  expect(horn(), o, "E0913", "weights are of modes by number");
   o = horn_options();
   o.modes = {8, 14, 8};
   o.weights = {1, 2, 3};
