@@ -244,6 +244,11 @@ Redefinition read_redefinition(const Node& node, Diagnostics& d) {
 
 }  // namespace
 
+std::optional<double> end_of(const PathSpec& p) {
+  if (p.kind == PathSpec::Kind::kSamples || p.speed > 0) return std::nullopt;
+  return p.times.empty() ? p.start + p.duration : p.times.back();
+}
+
 bool is_invert_study(const ModelSpec& file) { return file.root.find("path") != nullptr; }
 
 Result<InvertStudy> invert_study(const ModelSpec& file) {
@@ -272,6 +277,12 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
   if (r.number("until", &dim::kTime, out.options.until) && !(out.options.until > 0))
     d.error(304, r.find("until")->loc,
             fmt::format("until: {:g} s, expected more than 0", out.options.until));
+  if (const std::optional<double> end = end_of(out.path);
+      end && out.options.until > 0 && out.options.method == InvertMethod::kStable &&
+      !end_agrees(out.options, *end))
+    d.error(115, r.find("until")->loc,
+            fmt::format("until: {:g} s, where method.after ends at {:g} s: one of them says all",
+                        out.options.until, *end + out.options.stable.after));
   r.flag("verify", out.options.verify);
   r.flag("force", out.options.force);
   if (out.options.force && out.options.method == InvertMethod::kStable)

@@ -211,6 +211,21 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
   study.path.smooth = changes.smooth.value_or(study.path.smooth);
   inverse.dt = changes.step.value_or(inverse.dt);
   study.options.until = changes.until.value_or(study.options.until);
+  if (study.options.method == InvertMethod::kStable) {
+    // Each says where the run ends: what is said now stands over what the study says.
+    const std::optional<double> end = end_of(study.path);
+    if (changes.until && changes.after) {
+      if (end && !end_agrees(study.options, *end))
+        return UnknownWord{"until", fmt::format("{:g}", *changes.until),
+                           fmt::format("{:g}, where the horizon after the path ends, or one of "
+                                       "both alone",
+                                       *end + *changes.after)};
+    } else if (changes.until) {
+      stable.after = -1;
+    } else if (changes.after) {
+      study.options.until = 0;
+    }
+  }
   study.options.verify = changes.verify.value_or(study.options.verify);
   study.options.force = changes.force.value_or(study.options.force);
   study.options.limits = changes.limits.value_or(std::move(study.options.limits));

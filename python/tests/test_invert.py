@@ -315,6 +315,8 @@ def test_stable_inversion_refuses_what_cannot_be():
         pg.invert("manipulator_2d", **arm, ends="sideways")
     with pytest.raises(ValueError, match="clamped beside coordinates to clamp"):
         pg.invert("manipulator_2d", **arm, ends="eigenspaces", clamp_begin="beta")
+    with pytest.raises(ValueError, match='until: expected 2, .*, got "5"'):
+        pg.invert("manipulator_2d", **arm, after=1, until=5)
     with pytest.raises(ValueError, match="guess"):
         pg.invert("manipulator_2d", **arm, guess="lucky")
     with pytest.raises(ValueError, match="before"):

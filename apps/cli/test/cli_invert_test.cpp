@@ -157,6 +157,7 @@ TEST_F(InvertVerb, RefusesOptionsOfOtherMethods) {
   refused(arm + "stable --force", 1, "--force", "goes forward");
   refused(arm + "stable --form original", 1, "--form original", "goes forward");
   refused(arm + "stable --until -1", 1, "--until -1", "a time");
+  refused(arm + "stable --after 1s --until 5s", 1, "--until 5: expected 2", "one of both alone");
   const Outcome indirect = panto("invert " + arm + "optimal --solver indirect --tolerance 1e-4");
   EXPECT_EQ(indirect.exit_code, 0) << indirect.err;
   EXPECT_NE(indirect.out.find("indirect"), std::string::npos) << indirect.out;
@@ -170,6 +171,27 @@ TEST_F(InvertVerb, SaysWhatIsWrongInARedefinition) {
   refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpha)\" --along nosuch", 2, "E1006",
           "redefine, along");
   refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpa)\"", 2, "E1006", "redefine, rigid");
+}
+
+TEST_F(InvertVerb, EndsWhereTheLastWordSaysSo) {
+  const auto last = [&](const std::string& arguments) {
+    const Outcome run = panto("invert " + arguments + " --no-verify --json");
+    EXPECT_EQ(run.exit_code, 0) << arguments << ": " << run.err;
+    return run.exit_code == 0 ? run.json()["t"].back().get<double>() : 0;
+  };
+  const std::string arm = "manipulator_2d --output z --by u --to 30deg --method stable ";
+  EXPECT_NEAR(last(arm + "--after 1s --until 2s"), 2, 1e-9);
+  const std::string head =
+      "model = \"manipulator_2d\"\nservo = [{ output = \"z\", by = \"u\" }]\npath = { to = "
+      "[\"30 deg\"], duration = 1 }\n";
+  put("after.toml", head + "method = { name = \"stable\", after = 1 }\n");
+  EXPECT_NEAR(last("after.toml --until 3s"), 3, 1e-9);
+  put("until.toml", head + "until = 3\nmethod = { name = \"stable\" }\n");
+  EXPECT_NEAR(last("until.toml --after 1s"), 2, 1e-9);
+  // Both of them, of a path that is longer now.
+  put("both.toml", head + "until = 2\nmethod = { name = \"stable\", after = 1 }\n");
+  EXPECT_NEAR(last("both.toml"), 2, 1e-9);
+  refused("both.toml --in 2s", 2, "E1072", "one of them says all");
 }
 
 // The plant has not moved when the horizon begins: with one too short it cannot follow.
