@@ -121,15 +121,15 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
     d.error(1086, how.loc,
             fmt::format("redefine: {} rigid outputs for {} outputs that follow a path",
                         how.rigid.size(), choice.outputs.size()));
-  for (const double w : {how.weight, how.axial})
-    if (w != -1 && !(w >= 0 && w <= 1))
-      d.error(1086, how.loc, fmt::format("redefine: a weight is from 0 to 1, not {:.4g}", w));
+  for (const std::optional<double> w : {how.weight, how.axial})
+    if (w && !(*w >= 0 && *w <= 1))
+      d.error(1086, how.loc, fmt::format("redefine: a weight is from 0 to 1, not {:.4g}", *w));
   if (!how.along.empty() && choice.outputs.size() != 2)
     d.error(1086, how.loc,
             fmt::format("redefine: parts along a link and across it need two outputs, x and y, "
                         "there are {}",
                         choice.outputs.size()));
-  if (how.along.empty() && how.axial >= 0)
+  if (how.along.empty() && how.axial)
     d.error(1086, how.loc, "redefine: a weight of the axial part needs the direction \"along\"");
   if (!(how.marginal > 0 && how.marginal < 1))
     d.error(1086, how.loc,
@@ -171,7 +171,7 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
   out.together = out.limit = *limit;
   if (apart) {
     // Zeros of a bar leave the axis first (SRV-62).
-    out.axial = how.axial >= 0 ? how.axial : kBelow * out.together;
+    out.axial = how.axial.value_or(kBelow * out.together);
     const auto across = [&](double w) {
       return zeros_of(model, params, redefined(choice, how, w, out.axial), w);
     };
@@ -179,7 +179,7 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
     if (!limit.ok()) return limit.diagnostics();
     out.limit = std::max(*limit, 0.0);
   }
-  out.weight = how.weight >= 0 ? how.weight : out.limit < 1 ? kBelow * out.limit : 1;
+  out.weight = how.weight.value_or(out.limit < 1 ? kBelow * out.limit : 1);
   out.choice = redefined(choice, how, out.weight, out.axial);
   Result<WeightedZeros> used = zeros_of(model, params, out.choice, out.weight);
   if (!used.ok()) return used.diagnostics();

@@ -2,6 +2,8 @@
 // minimum phase it is integrated forward, in real time (SRV-60 … SRV-64).
 #pragma once
 
+#include <optional>
+
 #include "panto/inversion/analysis.hpp"
 #include "panto/inversion/model_servo.hpp"
 
@@ -15,10 +17,9 @@ struct Redefinition {
       rigid;  // per output: the same of rigid links, an output or an expression
   // Two outputs x and y: angle of the link, an output or an expression. The parts along the link and across it then have weights of their own (SRV-61).
   std::string along;
-  double weight =
-      -1;  // of the output itself, 0 … 1; -1: a hundredth below the largest that stays minimum phase
-  double axial =
-      -1;  // with `along`, of the part along the link; -1: a hundredth below the largest for both parts alike
+  std::optional<double>
+      weight,  // of the output itself, 0 … 1; none: a hundredth below the largest that stays minimum phase
+      axial;  // with `along`, of the part along the link; none: a hundredth below the largest for both parts alike
   double marginal =
       1e-3;  // beams without damping: a zero is on the imaginary axis where |Re s| is less than this times |s|
   Loc loc;

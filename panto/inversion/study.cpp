@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "panto/model/study_reader.hpp"
 
@@ -236,8 +237,8 @@ Redefinition read_redefinition(const Node& node, Diagnostics& d) {
   if (out.rigid.empty())
     r.error(111, r.loc(), "missing key \"rigid\": what each output would be were the links rigid");
   if (const std::string* along = r.text("along")) out.along = *along;
-  r.number("weight", &dim::kNone, out.weight);
-  r.number("axial", &dim::kNone, out.axial);
+  for (const auto& [key, into] : {std::pair("weight", &out.weight), std::pair("axial", &out.axial)})
+    if (double w = 0; r.number(key, &dim::kNone, w)) *into = w;
   r.number("marginal", &dim::kNone, out.marginal);
   return out;
 }

@@ -234,7 +234,7 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
     Redefinition& r = *study.redefine;
     r.rigid = changes.redefine.value_or(std::move(r.rigid));
     r.along = changes.along.value_or(std::move(r.along));
-    r.weight = changes.weight.value_or(r.weight);
+    if (changes.weight) r.weight = changes.weight;
   }
   return std::nullopt;
 }

@@ -166,6 +166,8 @@ TEST_F(InvertVerb, RefusesOptionsOfOtherMethods) {
 TEST_F(InvertVerb, SaysWhatIsWrongInARedefinition) {
   refused("flexible_arm --output \"atan2(tip_y, tip_x)\" --by drive --weight 0.5 --to 30deg", 2,
           "E1086", "were the links rigid");
+  refused("manipulator_2d --output z --by u --to 30deg --redefine alpha --weight -1", 2, "E1086",
+          "a weight is from 0 to 1, not -1");
   const std::string arm =
       "flexible_two_link --output tip_x,tip_y --by shoulder,elbow --to 1.8,0.1 ";
   refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpha)\" --along nosuch", 2, "E1006",
