@@ -49,6 +49,18 @@ Result<WeightedZeros> zeros_of(const Model& model, const Params& params, const S
   return out;
 }
 
+// Whether one is at the origin to round-off, which splits a double one into a slow pair of any kind.
+bool drifts(const std::vector<Complex>& zeros) {
+  constexpr double kDrifts = 1e-5;  // of their middle magnitude, as for stable inversion
+  double slowest = 1e300, sum = 0;
+  for (const Complex s : zeros) {
+    slowest = std::min(slowest, std::abs(s));
+    sum += std::log(std::max(std::abs(s), 1e-3));
+  }
+  return !zeros.empty() &&
+         slowest < kDrifts * std::max(1.0, std::exp(sum / static_cast<double>(zeros.size())));
+}
+
 std::string method_of(const InverseOptions& o) {
   return o.scheme == InverseScheme::kRadau5 ? "radau5" : fmt::format("bdf{}", o.order);
 }
@@ -158,14 +170,21 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
   const auto together = [&](double w) {
     return zeros_of(model, params, redefined(choice, how, w, -1), w);
   };
+  const Result<WeightedZeros> rigid = together(0);
+  if (!rigid.ok()) return rigid.diagnostics();
+  if (drifts(rigid->zeros)) {
+    d.error(1087, how.loc,
+            "redefine: a zero at the origin with the rigid outputs alone: internal motion drifts, "
+            "they are not minimum phase");
+    return d;
+  }
   Result<double> limit = largest(together, how.marginal, apart ? nullptr : &out.along);
   if (!limit.ok()) return limit.diagnostics();
   if (*limit < 0) {
-    const Result<WeightedZeros> rigid = together(0);
     d.error(1087, how.loc,
             fmt::format("redefine: a zero at {} 1/s with the rigid outputs alone: no mixture is "
                         "minimum phase",
-                        rigid.ok() ? zero_text(rigid->zeros.front()) : ""));
+                        zero_text(rigid->zeros.front())));
     return d;
   }
   out.together = out.limit = *limit;

@@ -58,7 +58,7 @@ ServoChoice redefined(const ServoChoice& choice, const Redefinition& how, double
                       double axial);
 
 // Zeros along the weight, its limit by bisection, and the choice to be inverted. Errors: those of ModelServo; E1086: not one rigid output per output, weights
-// outside 0 … 1, `along` of other than two outputs; E1087: not minimum phase with rigid links.
+// outside 0 … 1, `along` of other than two outputs; E1087: not minimum phase with rigid links, or a zero at the origin.
 Result<RedefinedOutput> redefine_output(const Model& model, const Params& params,
                                         const ServoChoice& choice, const Redefinition& how);
 

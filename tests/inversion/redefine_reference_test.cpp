@@ -195,6 +195,18 @@ TEST(RedefineReference, AStudyHasNoWeightsBelowZero) {
   }
 }
 
+// The passive angle alone says nothing of where the arm is: two zeros at the origin.
+TEST(RedefineReference, RigidOutputsThatDriftAreRefused) {
+  const Result<Model> arm = load("manipulator_2d");
+  ASSERT_TRUE(arm.ok());
+  Redefinition how;
+  how.rigid = {"beta"};
+  const auto found = redefine_output(*arm, nominal(*arm), {{"z"}, {}, {"u"}, {}}, how);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.diagnostics().items().front().id, 1087);
+  EXPECT_NE(found.diagnostics().text().find("a zero at the origin"), std::string::npos);
+}
+
 TEST(RedefineReference, SaysWhatCannotBe) {
   const Model arm = *flexible_arm(2);
   const auto id = [&](const Redefinition& how) {
