@@ -106,6 +106,10 @@ TrueOutput compared(const Inversion& found, const Path& path, size_t i, TrueOutp
 
 }  // namespace
 
+bool tolerates(const RedefinedOutput& other, const ServoAnalysis& analysis) {
+  return analysis.type == InverseClass::kNonMinimumPhase && other.weight <= other.limit;
+}
+
 ServoChoice redefined(const ServoChoice& choice, const Redefinition& how, double weight,
                       double axial) {
   ServoChoice out = choice;

@@ -53,6 +53,9 @@ struct RedefinedOutput {
   std::vector<TrueOutput> truth;  // after an inversion
 };
 
+// Whether zeros lie in the right half plane, but no farther than the limit of the weight allows.
+bool tolerates(const RedefinedOutput& other, const ServoAnalysis& analysis);
+
 // The choice with outputs rigid + Γ (output - rigid); axial below zero: as Γ.
 ServoChoice redefined(const ServoChoice& choice, const Redefinition& how, double weight,
                       double axial);

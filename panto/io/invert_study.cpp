@@ -270,15 +270,32 @@ Result<Ready> ready(const LoadedInvertStudy& study, bool may_stay = false) {
 
 }  // namespace
 
-Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study) {
+Result<StudyAnalysis> analyse_invert_study(const LoadedInvertStudy& study) {
   Result<Ready> r = ready(study, true);
   if (!r.ok()) return r.diagnostics();
+  StudyAnalysis out;
+  if (study.redefine) {
+    Result<RedefinedOutput> other =
+        redefine_output(study.model, study.params, study.servo, *study.redefine);
+    if (!other.ok()) return other.diagnostics();
+    Result<std::unique_ptr<ModelServo>> servo =
+        ModelServo::create(study.model, study.params, other->choice);
+    if (!servo.ok()) return servo.diagnostics();
+    r->servo = std::move(*servo);
+    out.redefined = std::move(*other);
+  }
   Result<AnalysedRest> rest = analyse_at_rest(*r->servo, *r->path);
   if (!rest.ok()) return rest.diagnostics();
-  Diagnostics notes = judge(rest->analysis, *r->path);
+  static_cast<AnalysedRest&>(out) = std::move(*rest);
+  Diagnostics notes = judge(out.analysis, *r->path);
   Diagnostics warnings;  // the analysis is what was asked for: what it finds is no failure
-  for (const Diagnostic& item : notes.items()) warnings.warning(item.id, item.loc, item.message);
-  return {std::move(*rest), std::move(warnings)};
+  for (const Diagnostic& item : notes.items()) {
+    // Said more precisely by the limit of the weight.
+    const bool said = item.id == 1034 ||
+                      (item.id == 1031 && out.redefined && tolerates(*out.redefined, out.analysis));
+    if (!out.redefined || !said) warnings.warning(item.id, item.loc, item.message);
+  }
+  return {std::move(out), std::move(warnings)};
 }
 
 namespace {

@@ -370,6 +370,17 @@ def test_a_redefined_output_is_followed_and_compared_with_the_true_one() -> None
     assert len(r.truth[0].inverse) == len(found.t) and len(r.truth[0].plant) == 0
 
 
+def test_a_redefined_output_is_analysed() -> None:
+    arm = dict(output="z", by="u")
+    assert pg.analyse("manipulator_2d", **arm, redefine="alpha").type == "minimum phase"
+    found = pg.analyse("manipulator_2d", **arm, redefine="alpha", weight=0.3)
+    assert found.type == "minimum phase" and found.redefined.weight == 0.3
+    assert abs(found.redefined.limit - 0.8) < 1e-3 and len(found.redefined.zeros) == 21
+    assert found.redefined.truth == []
+    with pytest.warns(pg.ModelWarning, match="W1031"):
+        assert pg.analyse("manipulator_2d", **arm).redefined is None
+
+
 def test_a_redefined_output_that_would_diverge_is_refused() -> None:
     with pytest.raises(pg.ModelError) as error:
         pg.invert(

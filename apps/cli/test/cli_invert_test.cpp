@@ -264,6 +264,33 @@ TEST_F(InvertVerb, TellsWhatKindOfInverseItIs) {
   EXPECT_NE(damped.out.find("minimum phase"), std::string::npos) << damped.out;
 }
 
+TEST_F(InvertVerb, AnalysesTheOutputThatIsFollowedInPlaceOfAnother) {
+  const std::string arm = "invert manipulator_2d --output z --by u --redefine alpha --analyse ";
+  const Outcome run = panto(arm + "--weight 0.3 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json j = run.json();
+  EXPECT_EQ(j["analysis"]["class"], "minimum phase");
+  // |s|² = 120 / (1 - Γ/0.8) with a share Γ of the output.
+  EXPECT_NEAR(j["analysis"]["zeros"][0][1].get<double>(), 13.8564, 1e-3);
+  EXPECT_EQ(j["redefined"]["weight"], 0.3);
+  EXPECT_NEAR(j["redefined"]["limit"].get<double>(), 0.8, 1e-3);
+  EXPECT_EQ(j["redefined"]["zeros"].size(), 21u);
+  EXPECT_TRUE(j["redefined"]["true"].empty());
+  const Outcome told = panto(arm);
+  EXPECT_NE(told.out.find("minimum phase up to"), std::string::npos) << told.out;
+  EXPECT_NE(told.out.find("zero furthest right"), std::string::npos) << told.out;
+  EXPECT_EQ(told.out.find("error of the true output"), std::string::npos) << told.out;
+  const Outcome beyond = panto(arm + "--weight 0.9");
+  EXPECT_NE(beyond.err.find("W1031"), std::string::npos) << beyond.err;
+}
+
+TEST_F(InvertVerb, RefusesWhatAnAnalysisHasNoUseFor) {
+  const std::string arm = "manipulator_2d --output z --by u --analyse ";
+  for (const char* option :
+       {"--csv u.csv", "--view u.html", "--until 2s", "--limit u=-1..1", "--force", "--no-verify"})
+    refused(arm + option, 1, option, "no --analyse beside it");
+}
+
 TEST_F(InvertVerb, RefusesWhatHasNoStableInverse) {
   const Outcome run = panto("invert manipulator_2d --output z --by u --to 0.5 --json");
   EXPECT_EQ(run.exit_code, 2);
