@@ -62,10 +62,11 @@ inline Result<InverseCase> redefined_arm(Formulation formulation) {
   Result<Model> model = inversion_test::flexible_arm(10);
   if (!model) return model.diagnostics();
   out.model = std::make_unique<Model>(std::move(*model));
-  const Redefinition how = inversion_test::driven_section(0.75);
+  constexpr double kWeight = 0.75;
+  const Redefinition how = inversion_test::driven_section(kWeight);
   Result<std::unique_ptr<ModelServo>> servo =
       ModelServo::create(*out.model, nominal(*out.model),
-                         redefined(inversion_test::tip_direction(), how, how.weight, -1));
+                         redefined(inversion_test::tip_direction(), how, kWeight, -1));
   if (!servo) return servo.diagnostics();
   out.servo = std::move(*servo);
   InverseOptions options;

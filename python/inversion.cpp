@@ -334,9 +334,12 @@ py::tuple run_inversion(const LoadedInvertStudy& study, const InvertChanges& cha
 }
 
 py::tuple run_analysis(const LoadedInvertStudy& study, const InvertChanges& changes) {
-  Result<AnalysedRest> rest = analyse_invert_study(changed(study, changes));
+  Result<StudyAnalysis> rest = analyse_invert_study(changed(study, changes));
   const py::list notes = to_python(rest.diagnostics());
-  return py::make_tuple(to_dict(value_of(std::move(rest)).analysis), notes);
+  const StudyAnalysis found = value_of(std::move(rest));
+  py::dict d = to_dict(found.analysis);
+  d["redefined"] = found.redefined ? py::object(to_dict(*found.redefined)) : py::none();
+  return py::make_tuple(std::move(d), notes);
 }
 
 }  // namespace

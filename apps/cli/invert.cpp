@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "apps/cli/invert_feedback.hpp"
 #include "apps/cli/json.hpp"
@@ -44,6 +45,23 @@ std::vector<std::string> split(const std::string& text) {
   }
   std::erase(out, "");
   return out;
+}
+
+// What writes or judges a run has nothing to do beside an analysis.
+std::string beside_analysis(const Arguments& a) {
+  const std::pair<const char*, std::string> options[] = {
+      {"csv", a.csv},
+      {"view", a.view},
+      {"until", a.until},
+      {"limit", a.limits.empty() ? "" : a.limits.front()}};
+  for (const auto& [name, text] : options)
+    if (!text.empty())
+      return fmt::format("--{} {}: expected no --analyse beside it, which solves nothing", name,
+                         text);
+  for (const auto& [name, given] : {std::pair("force", a.force), {"no-verify", a.unverified}})
+    if (given)
+      return fmt::format("--{}: expected no --analyse beside it, which solves nothing", name);
+  return "";
 }
 
 // What the command line says, over what the study says.
@@ -205,6 +223,7 @@ std::string redefined_text(const RedefinedOutput& r) {
     if (!at.zeros.empty())
       text +=
           fmt::format("  {:>8.3g}{:>16.3g}   {}\n", at.weight, at.worst, text_of(at.zeros.front()));
+  if (r.truth.empty()) return text;  // nothing was followed
   text += fmt::format("\n  {:<26}{:>14}{:>14}{:>17}\n", "error of the true output", "mean square",
                       "largest", "after the path");
   for (const TrueOutput& o : r.truth)
@@ -314,6 +333,9 @@ std::string table_of(const Inversion& r, const ServoChoice& servo, double dt) {
 }
 
 int invert_verb(const Arguments& a) {
+  if (a.analyse)
+    if (const std::string wrong = beside_analysis(a); !wrong.empty())
+      return fail_usage(wrong, a.json);
   Diagnostics notes;
   std::optional<LoadedInvertStudy> study;
   if (a.model.ends_with(".toml") && std::filesystem::exists(a.model)) {
@@ -344,7 +366,7 @@ int invert_verb(const Arguments& a) {
   if (!a.analyse && !has_path(*study))
     return fail_usage("where to? --to gives the outputs at the end, a study.toml a path", a.json);
   if (a.analyse) {
-    const Result<AnalysedRest> rest = analyse_invert_study(*study);
+    const Result<StudyAnalysis> rest = analyse_invert_study(*study);
     notes.append(rest.diagnostics());
     if (!rest.ok()) return fail(notes, a.json);
     print(notes);
@@ -352,11 +374,14 @@ int invert_verb(const Arguments& a) {
       JsonWriter json;
       json.begin_object().member("model", study->model.name);
       analysis_json(json, rest->analysis);
+      if (rest->redefined) redefined_json(json, *rest->redefined);
       json.end_object();
       out(json.text() + "\n");
     } else {
       summary(fmt::format("{}: inverse model at rest\n\n", study->model.name) +
-              analysis_text(rest->analysis, study->servo));
+              analysis_text(rest->analysis, study->servo,
+                            rest->redefined && tolerates(*rest->redefined, rest->analysis)) +
+              (rest->redefined ? redefined_text(*rest->redefined) : ""));
     }
     return kOk;
   }

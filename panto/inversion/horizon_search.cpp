@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <memory>
 #include <utility>
 
@@ -138,6 +139,8 @@ class Search {
   [[nodiscard]] std::string reached() const;
   [[nodiscard]] std::string stalls() const;
   [[nodiscard]] std::string remedy() const;
+  // That clamps may be too near the path; "" where they are not.
+  [[nodiscard]] std::string too_near() const;
   // Continuous derivatives of the path beyond what the inverse needs.
   [[nodiscard]] int smoother_by() const { return path_.smoothness() - problem_.smoothness; }
   [[nodiscard]] std::string not_finer(bool stalled, Status status) const;
@@ -345,7 +348,8 @@ Diagnostics Search::refine(Solution found) {
   }
   if (rises_ > 1 || finer.size() > most_) {
     Diagnostics failed;
-    failed.error(1074, {}, reached() + (stalls_ > 0 ? stalls() : "") + ": " + remedy());
+    failed.error(1074, {},
+                 reached() + (stalls_ > 0 ? stalls() : "") + ": " + remedy() + too_near());
     return failed;
   }
   guess_ = found->states()(Eigen::all, columns);
@@ -384,10 +388,35 @@ std::string Search::remedy() const {
   return "ask for a larger tolerance";
 }
 
+std::string Search::too_near() const {
+  if (options_.method != StableMethod::kBoundaryValue || options_.ends != EndKind::kClamped)
+    return "";
+  std::string lengths;
+  double left = 0;
+  const auto judge = [&](double has, double needs, const std::vector<std::complex<double>>& zeros,
+                         const char* where) {
+    if (!(has >= 0 && has < (1 - 1e-6) * needs)) return;
+    lengths += fmt::format("{}{:.3g} s instead of {:.3g} s {} the path",
+                           lengths.empty() ? "" : " and ", needs, has, where);
+    left = std::max(left, std::exp(-std::abs(zeros.front().real()) * has));
+  };
+  judge(options_.before, problem_.before, out_.modes.growing, "before");
+  judge(options_.after, problem_.after, out_.modes.decaying, "after");
+  return lengths.empty()
+             ? ""
+             : fmt::format(
+                   "; or the horizon is too short for clamped ends, where {:.2g} of the slowest "
+                   "internal motion is left: {} would do; `ends` of \"eigenspaces\" bear shorter "
+                   "ones",
+                   left, lengths);
+}
+
 std::string Search::not_finer(bool stalled, Status status) const {
-  if (stalled && smoother_by() >= 0) return reached() + stalls() + ": " + remedy();
-  return fmt::format("{}; on finer meshes Newton's method finds none ({}): {}{}", reached(),
-                     to_string(status), remedy(), smoother_by() < 0 ? "" : ", or a longer path");
+  const std::string near = too_near();
+  if (stalled && smoother_by() >= 0) return reached() + stalls() + ": " + remedy() + near;
+  return fmt::format("{}; on finer meshes Newton's method finds none ({}): {}{}{}", reached(),
+                     to_string(status), remedy(), smoother_by() < 0 ? "" : ", or a longer path",
+                     near);
 }
 
 std::string Search::not_found(Status status) const {
@@ -398,12 +427,12 @@ std::string Search::not_found(Status status) const {
     return fmt::format(
         "a motion is found when the path is followed {:.3g} times more slowly, in "
         "{:.3g} s, and none when it is faster ({}): the inputs may cease to move "
-        "the outputs on the way; a longer duration or a smaller move would do",
-        slow_.stretch, slow_.stretch * duration(), how);
+        "the outputs on the way; a longer duration or a smaller move would do{}",
+        slow_.stretch, slow_.stretch * duration(), how, too_near());
   return fmt::format(
       "no motion is found, nor when the path is followed {:.3g} times more slowly "
-      "({}): a smaller move, a longer duration or another guess may help",
-      slowed_.stretch / 2, how);
+      "({}): a smaller move, a longer duration or another guess may help{}",
+      slowed_.stretch / 2, how, too_near());
 }
 
 Diagnostics Search::run() {

@@ -30,6 +30,7 @@ struct HorizonProblem {
   HorizonEnd first, last;  // conditions at the ends
   double spacing;          // of the first mesh
   int smoothness;          // continuous derivatives that the inverse needs of the path
+  double before, after;    // the horizon that would be taken were none given
 };
 
 // The motion, its mesh, error and counts into `out`, whose horizon and modes are known. Errors: E1021, E1073, E1074, E1075.

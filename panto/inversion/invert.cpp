@@ -64,6 +64,11 @@ std::string unit_of(const ServoOutput& o) {
 
 }  // namespace
 
+bool end_agrees(const InvertOptions& o, double path_end) {
+  return !(o.until > 0) || o.stable.after < 0 ||
+         std::abs(path_end + o.stable.after - o.until) <= 1e-9 * std::max(1.0, o.until);
+}
+
 void describe(const Model& model, const ModelServo& servo, Inversion& found) {
   found.model = model.name;
   found.inputs = servo.input_names();
@@ -250,6 +255,14 @@ Diagnostics solve_stably(ServoSystem& servo, const Path& path, const InvertOptio
   if (!(dt > 0) || (options.until > 0 && options.until < path.end())) {
     notes.error(1072, {},
                 dt > 0 ? "the run ends before the path does" : "the cycle must be longer than 0");
+    return notes;
+  }
+  if (!end_agrees(options, path.end())) {
+    notes.error(
+        1072, {},
+        fmt::format("the run is to end at {:.6g} s, the horizon after the path at {:.6g} s: "
+                    "one of them says all",
+                    options.until, path.end() + options.stable.after));
     return notes;
   }
   wanted.progress = [&options](double fraction) {

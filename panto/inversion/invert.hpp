@@ -33,6 +33,9 @@ struct InvertOptions {
   std::function<bool(double)> progress;  // fraction done, at every step; false stops
 };
 
+// kStable: whether `until` and the horizon after a path that ends then [s] agree, or are not both given.
+bool end_agrees(const InvertOptions& options, double path_end);
+
 struct CycleTimes {
   double mean = 0, worst = 0;  // seconds per step
   long cycles = 0, over = 0;   // over: longer than the step itself

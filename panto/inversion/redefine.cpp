@@ -49,6 +49,18 @@ Result<WeightedZeros> zeros_of(const Model& model, const Params& params, const S
   return out;
 }
 
+// Whether one is at the origin to round-off, which splits a double one into a slow pair of any kind.
+bool drifts(const std::vector<Complex>& zeros) {
+  constexpr double kDrifts = 1e-5;  // of their middle magnitude, as for stable inversion
+  double slowest = 1e300, sum = 0;
+  for (const Complex s : zeros) {
+    slowest = std::min(slowest, std::abs(s));
+    sum += std::log(std::max(std::abs(s), 1e-3));
+  }
+  return !zeros.empty() &&
+         slowest < kDrifts * std::max(1.0, std::exp(sum / static_cast<double>(zeros.size())));
+}
+
 std::string method_of(const InverseOptions& o) {
   return o.scheme == InverseScheme::kRadau5 ? "radau5" : fmt::format("bdf{}", o.order);
 }
@@ -94,6 +106,10 @@ TrueOutput compared(const Inversion& found, const Path& path, size_t i, TrueOutp
 
 }  // namespace
 
+bool tolerates(const RedefinedOutput& other, const ServoAnalysis& analysis) {
+  return analysis.type == InverseClass::kNonMinimumPhase && other.weight <= other.limit;
+}
+
 ServoChoice redefined(const ServoChoice& choice, const Redefinition& how, double weight,
                       double axial) {
   ServoChoice out = choice;
@@ -121,15 +137,15 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
     d.error(1086, how.loc,
             fmt::format("redefine: {} rigid outputs for {} outputs that follow a path",
                         how.rigid.size(), choice.outputs.size()));
-  for (const double w : {how.weight, how.axial})
-    if (w != -1 && !(w >= 0 && w <= 1))
-      d.error(1086, how.loc, fmt::format("redefine: a weight is from 0 to 1, not {:.4g}", w));
+  for (const std::optional<double> w : {how.weight, how.axial})
+    if (w && !(*w >= 0 && *w <= 1))
+      d.error(1086, how.loc, fmt::format("redefine: a weight is from 0 to 1, not {:.4g}", *w));
   if (!how.along.empty() && choice.outputs.size() != 2)
     d.error(1086, how.loc,
             fmt::format("redefine: parts along a link and across it need two outputs, x and y, "
                         "there are {}",
                         choice.outputs.size()));
-  if (how.along.empty() && how.axial >= 0)
+  if (how.along.empty() && how.axial)
     d.error(1086, how.loc, "redefine: a weight of the axial part needs the direction \"along\"");
   if (!(how.marginal > 0 && how.marginal < 1))
     d.error(1086, how.loc,
@@ -158,20 +174,27 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
   const auto together = [&](double w) {
     return zeros_of(model, params, redefined(choice, how, w, -1), w);
   };
+  const Result<WeightedZeros> rigid = together(0);
+  if (!rigid.ok()) return rigid.diagnostics();
+  if (drifts(rigid->zeros)) {
+    d.error(1087, how.loc,
+            "redefine: a zero at the origin with the rigid outputs alone: internal motion drifts, "
+            "they are not minimum phase");
+    return d;
+  }
   Result<double> limit = largest(together, how.marginal, apart ? nullptr : &out.along);
   if (!limit.ok()) return limit.diagnostics();
   if (*limit < 0) {
-    const Result<WeightedZeros> rigid = together(0);
     d.error(1087, how.loc,
             fmt::format("redefine: a zero at {} 1/s with the rigid outputs alone: no mixture is "
                         "minimum phase",
-                        rigid.ok() ? zero_text(rigid->zeros.front()) : ""));
+                        zero_text(rigid->zeros.front())));
     return d;
   }
   out.together = out.limit = *limit;
   if (apart) {
     // Zeros of a bar leave the axis first (SRV-62).
-    out.axial = how.axial >= 0 ? how.axial : kBelow * out.together;
+    out.axial = how.axial.value_or(kBelow * out.together);
     const auto across = [&](double w) {
       return zeros_of(model, params, redefined(choice, how, w, out.axial), w);
     };
@@ -179,7 +202,7 @@ Result<RedefinedOutput> redefine_output(const Model& model, const Params& params
     if (!limit.ok()) return limit.diagnostics();
     out.limit = std::max(*limit, 0.0);
   }
-  out.weight = how.weight >= 0 ? how.weight : out.limit < 1 ? kBelow * out.limit : 1;
+  out.weight = how.weight.value_or(out.limit < 1 ? kBelow * out.limit : 1);
   out.choice = redefined(choice, how, out.weight, out.axial);
   Result<WeightedZeros> used = zeros_of(model, params, out.choice, out.weight);
   if (!used.ok()) return used.diagnostics();

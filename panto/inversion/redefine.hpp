@@ -2,6 +2,8 @@
 // minimum phase it is integrated forward, in real time (SRV-60 … SRV-64).
 #pragma once
 
+#include <optional>
+
 #include "panto/inversion/analysis.hpp"
 #include "panto/inversion/model_servo.hpp"
 
@@ -15,10 +17,9 @@ struct Redefinition {
       rigid;  // per output: the same of rigid links, an output or an expression
   // Two outputs x and y: angle of the link, an output or an expression. The parts along the link and across it then have weights of their own (SRV-61).
   std::string along;
-  double weight =
-      -1;  // of the output itself, 0 … 1; -1: a hundredth below the largest that stays minimum phase
-  double axial =
-      -1;  // with `along`, of the part along the link; -1: a hundredth below the largest for both parts alike
+  std::optional<double>
+      weight,  // of the output itself, 0 … 1; none: a hundredth below the largest that stays minimum phase
+      axial;  // with `along`, of the part along the link; none: a hundredth below the largest for both parts alike
   double marginal =
       1e-3;  // beams without damping: a zero is on the imaginary axis where |Re s| is less than this times |s|
   Loc loc;
@@ -52,12 +53,15 @@ struct RedefinedOutput {
   std::vector<TrueOutput> truth;  // after an inversion
 };
 
+// Whether zeros lie in the right half plane, but no farther than the limit of the weight allows.
+bool tolerates(const RedefinedOutput& other, const ServoAnalysis& analysis);
+
 // The choice with outputs rigid + Γ (output - rigid); axial below zero: as Γ.
 ServoChoice redefined(const ServoChoice& choice, const Redefinition& how, double weight,
                       double axial);
 
 // Zeros along the weight, its limit by bisection, and the choice to be inverted. Errors: those of ModelServo; E1086: not one rigid output per output, weights
-// outside 0 … 1, `along` of other than two outputs; E1087: not minimum phase with rigid links.
+// outside 0 … 1, `along` of other than two outputs; E1087: not minimum phase with rigid links, or a zero at the origin.
 Result<RedefinedOutput> redefine_output(const Model& model, const Params& params,
                                         const ServoChoice& choice, const Redefinition& how);
 

@@ -357,7 +357,14 @@ Result<StableInversion> invert_stably(ServoSystem& system, const Path& path,
                     out.before, out.after, duration, needed, options.most_intervals));
     return notes;
   }
-  const HorizonProblem problem{*begin, first, last, spacing, smoothness};
+  const HorizonProblem problem{
+      *begin,
+      first,
+      last,
+      spacing,
+      smoothness,
+      horizon(-1, out.modes.growing, options.leakage, duration, interval),
+      horizon(-1, out.modes.decaying, options.leakage, duration, interval)};
   if (Diagnostics d = search_motion(system, path, options, problem, out); !d.ok()) {
     notes.append(d);
     return notes;

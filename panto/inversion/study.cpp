@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "panto/model/study_reader.hpp"
 
@@ -236,13 +237,18 @@ Redefinition read_redefinition(const Node& node, Diagnostics& d) {
   if (out.rigid.empty())
     r.error(111, r.loc(), "missing key \"rigid\": what each output would be were the links rigid");
   if (const std::string* along = r.text("along")) out.along = *along;
-  r.number("weight", &dim::kNone, out.weight);
-  r.number("axial", &dim::kNone, out.axial);
+  for (const auto& [key, into] : {std::pair("weight", &out.weight), std::pair("axial", &out.axial)})
+    if (double w = 0; r.number(key, &dim::kNone, w)) *into = w;
   r.number("marginal", &dim::kNone, out.marginal);
   return out;
 }
 
 }  // namespace
+
+std::optional<double> end_of(const PathSpec& p) {
+  if (p.kind == PathSpec::Kind::kSamples || p.speed > 0) return std::nullopt;
+  return p.times.empty() ? p.start + p.duration : p.times.back();
+}
 
 bool is_invert_study(const ModelSpec& file) { return file.root.find("path") != nullptr; }
 
@@ -272,6 +278,12 @@ Result<InvertStudy> invert_study(const ModelSpec& file) {
   if (r.number("until", &dim::kTime, out.options.until) && !(out.options.until > 0))
     d.error(304, r.find("until")->loc,
             fmt::format("until: {:g} s, expected more than 0", out.options.until));
+  if (const std::optional<double> end = end_of(out.path);
+      end && out.options.until > 0 && out.options.method == InvertMethod::kStable &&
+      !end_agrees(out.options, *end))
+    d.error(115, r.find("until")->loc,
+            fmt::format("until: {:g} s, where method.after ends at {:g} s: one of them says all",
+                        out.options.until, *end + out.options.stable.after));
   r.flag("verify", out.options.verify);
   r.flag("force", out.options.force);
   if (out.options.force && out.options.method == InvertMethod::kStable)

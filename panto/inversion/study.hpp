@@ -20,6 +20,9 @@ struct PathSpec {
   Loc loc;
 };
 
+// When it ends, where that is written: not of a path with a speed, nor of one in a file.
+std::optional<double> end_of(const PathSpec& path);
+
 struct InvertStudy {
   std::string model;
   std::vector<Override> set;

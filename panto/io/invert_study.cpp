@@ -211,6 +211,21 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
   study.path.smooth = changes.smooth.value_or(study.path.smooth);
   inverse.dt = changes.step.value_or(inverse.dt);
   study.options.until = changes.until.value_or(study.options.until);
+  if (study.options.method == InvertMethod::kStable) {
+    // Each says where the run ends: what is said now stands over what the study says.
+    const std::optional<double> end = end_of(study.path);
+    if (changes.until && changes.after) {
+      if (end && !end_agrees(study.options, *end))
+        return UnknownWord{"until", fmt::format("{:g}", *changes.until),
+                           fmt::format("{:g}, where the horizon after the path ends, or one of "
+                                       "both alone",
+                                       *end + *changes.after)};
+    } else if (changes.until) {
+      stable.after = -1;
+    } else if (changes.after) {
+      study.options.until = 0;
+    }
+  }
   study.options.verify = changes.verify.value_or(study.options.verify);
   study.options.force = changes.force.value_or(study.options.force);
   study.options.limits = changes.limits.value_or(std::move(study.options.limits));
@@ -219,7 +234,7 @@ std::optional<UnknownWord> apply(const InvertChanges& changes, LoadedInvertStudy
     Redefinition& r = *study.redefine;
     r.rigid = changes.redefine.value_or(std::move(r.rigid));
     r.along = changes.along.value_or(std::move(r.along));
-    r.weight = changes.weight.value_or(r.weight);
+    if (changes.weight) r.weight = changes.weight;
   }
   return std::nullopt;
 }
@@ -255,15 +270,32 @@ Result<Ready> ready(const LoadedInvertStudy& study, bool may_stay = false) {
 
 }  // namespace
 
-Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study) {
+Result<StudyAnalysis> analyse_invert_study(const LoadedInvertStudy& study) {
   Result<Ready> r = ready(study, true);
   if (!r.ok()) return r.diagnostics();
+  StudyAnalysis out;
+  if (study.redefine) {
+    Result<RedefinedOutput> other =
+        redefine_output(study.model, study.params, study.servo, *study.redefine);
+    if (!other.ok()) return other.diagnostics();
+    Result<std::unique_ptr<ModelServo>> servo =
+        ModelServo::create(study.model, study.params, other->choice);
+    if (!servo.ok()) return servo.diagnostics();
+    r->servo = std::move(*servo);
+    out.redefined = std::move(*other);
+  }
   Result<AnalysedRest> rest = analyse_at_rest(*r->servo, *r->path);
   if (!rest.ok()) return rest.diagnostics();
-  Diagnostics notes = judge(rest->analysis, *r->path);
+  static_cast<AnalysedRest&>(out) = std::move(*rest);
+  Diagnostics notes = judge(out.analysis, *r->path);
   Diagnostics warnings;  // the analysis is what was asked for: what it finds is no failure
-  for (const Diagnostic& item : notes.items()) warnings.warning(item.id, item.loc, item.message);
-  return {std::move(*rest), std::move(warnings)};
+  for (const Diagnostic& item : notes.items()) {
+    // Said more precisely by the limit of the weight.
+    const bool said = item.id == 1034 ||
+                      (item.id == 1031 && out.redefined && tolerates(*out.redefined, out.analysis));
+    if (!out.redefined || !said) warnings.warning(item.id, item.loc, item.message);
+  }
+  return {std::move(out), std::move(warnings)};
 }
 
 namespace {

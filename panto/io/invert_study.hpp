@@ -61,7 +61,10 @@ bool has_path(const LoadedInvertStudy& study);
 // actuators and coordinates, and judged by the path: E1101 where it holds no inputs of the study's actuators over equal steps, W1102 coordinates that it lacks, which
 // stay at rest.
 Result<Inversion> run_invert_study(const LoadedInvertStudy& study);
-// What `panto invert --analyse` tells, at the beginning of the study's path; without one where the model rests.
-Result<AnalysedRest> analyse_invert_study(const LoadedInvertStudy& study);
+// What `panto invert --analyse` tells, at the beginning of the study's path; without one where the model rests. Of redefined outputs where these are asked for.
+struct StudyAnalysis : AnalysedRest {
+  std::optional<RedefinedOutput> redefined;
+};
+Result<StudyAnalysis> analyse_invert_study(const LoadedInvertStudy& study);
 
 }  // namespace panto

@@ -319,8 +319,7 @@ TablePanel draws_of(const FeedbackReport& r) {
 }  // namespace
 
 bool redefinition_tolerates(const Inversion& r) {
-  return r.redefined && r.analysis.type == InverseClass::kNonMinimumPhase &&
-         r.redefined->weight <= r.redefined->limit;
+  return r.redefined && tolerates(*r.redefined, r.analysis);
 }
 
 Report report_of_inversion(const Model& model, const Params& params, const Inversion& r,

@@ -35,6 +35,7 @@ class InverseAnalysis:
     motion_index: int  #: of the same without multipliers: of motion and inputs alone
     plant_index: int  #: of the equations with inputs given
     smoothness: int  #: continuous derivatives that the path needs
+    redefined: RedefinedOutput | None = None  #: what the rest is said of, where it is asked for
     warnings: list[Diagnostic] = field(default_factory=list, repr=False)
 
 
@@ -399,19 +400,25 @@ def analyse(
     *,
     output: Sequence[str] | str | None = None,
     by: Sequence[str] | str | None = None,
+    redefine: Sequence[str] | str | None = None,
+    along: str | None = None,
+    weight: float | None = None,
     set: Mapping[str, float | str] | None = None,
 ) -> InverseAnalysis:
     """What kind of inverse ``invert`` would solve, where the path begins; zeros in [1/s].
 
-    Arguments as in ``invert``. A finding that ``invert`` would refuse is a warning here.
+    Arguments as in ``invert``: with ``redefine`` it is that of the mixture. A finding that ``invert`` would refuse is a warning here.
 
     >>> pg.analyse("torsional_oscillator").type
     'flat'
     """
     core, notes = _source(study, set)
-    found, more = _core.analyse_inverse(core, _changes(output, by))
+    changes = _changes(output, by, redefine=redefine, along=along, weight=weight)
+    found, more = _core.analyse_inverse(core, changes)
     notes = [*notes, *more]
     warn(notes, stacklevel=2)
+    if found["redefined"] is not None:
+        found["redefined"] = _redefined(**found["redefined"])
     return InverseAnalysis(**found, warnings=notes)
 
 

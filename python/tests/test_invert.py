@@ -315,6 +315,8 @@ def test_stable_inversion_refuses_what_cannot_be():
         pg.invert("manipulator_2d", **arm, ends="sideways")
     with pytest.raises(ValueError, match="clamped beside coordinates to clamp"):
         pg.invert("manipulator_2d", **arm, ends="eigenspaces", clamp_begin="beta")
+    with pytest.raises(ValueError, match='until: expected 2, .*, got "5"'):
+        pg.invert("manipulator_2d", **arm, after=1, until=5)
     with pytest.raises(ValueError, match="guess"):
         pg.invert("manipulator_2d", **arm, guess="lucky")
     with pytest.raises(ValueError, match="before"):
@@ -366,6 +368,17 @@ def test_a_redefined_output_is_followed_and_compared_with_the_true_one() -> None
     assert r.axial is None and len(r.weights) == len(r.zeros) == len(r.worst) == 21
     assert r.truth[0].mean_square < 1e-4 and r.truth[0].unit == "rad"
     assert len(r.truth[0].inverse) == len(found.t) and len(r.truth[0].plant) == 0
+
+
+def test_a_redefined_output_is_analysed() -> None:
+    arm = dict(output="z", by="u")
+    assert pg.analyse("manipulator_2d", **arm, redefine="alpha").type == "minimum phase"
+    found = pg.analyse("manipulator_2d", **arm, redefine="alpha", weight=0.3)
+    assert found.type == "minimum phase" and found.redefined.weight == 0.3
+    assert abs(found.redefined.limit - 0.8) < 1e-3 and len(found.redefined.zeros) == 21
+    assert found.redefined.truth == []
+    with pytest.warns(pg.ModelWarning, match="W1031"):
+        assert pg.analyse("manipulator_2d", **arm).redefined is None
 
 
 def test_a_redefined_output_that_would_diverge_is_refused() -> None:

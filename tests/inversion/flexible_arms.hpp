@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <string>
 
 #include "panto/inversion/redefine.hpp"
@@ -41,7 +42,7 @@ inline Result<Model> flexible_two_link(int elements) {
 
 // The direction of the tip as seen from the drive; with a rigid link it is the angle of the driven section (6.62).
 inline ServoChoice tip_direction() { return {{"atan2(tip_y, tip_x)"}, {}, {"drive"}, {}}; }
-inline Redefinition driven_section(double weight) {
+inline Redefinition driven_section(std::optional<double> weight = {}) {
   Redefinition how;
   how.rigid = {"theta"};
   how.weight = weight;
@@ -51,7 +52,7 @@ inline Path one_link_swing() { return *Path::line({0}, {std::numbers::pi / 6}, 0
 
 // (6.65), (6.66).
 inline ServoChoice tip_position() { return {{"tip_x", "tip_y"}, {}, {"shoulder", "elbow"}, {}}; }
-inline Redefinition straight_links(double weight) {
+inline Redefinition straight_links(std::optional<double> weight = {}) {
   Redefinition how;
   how.rigid = {"L1*cos(alpha) + L2*cos(section_angle)", "L1*sin(alpha) + L2*sin(section_angle)"};
   how.weight = weight;

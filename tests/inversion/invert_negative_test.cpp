@@ -276,6 +276,8 @@ TEST(InvertNegative, StudiesThatCannotBeUnderstood) {
   EXPECT_EQ(
       error(line + "method = { name = \"stable\", ends = \"eigenspaces\", clamp_end = \"x\" }"),
       115);
+  EXPECT_EQ(error(line + "until = 5\nmethod = { name = \"stable\", after = 1 }"), 115);
+  EXPECT_EQ(error(line + "until = 2\nmethod = { name = \"stable\", after = 1 }"), 0);
   EXPECT_EQ(error(line + "force = true\nmethod = { name = \"stable\" }"), 115);
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { type = \"points\", points = [1, 2] }"), 111);
   EXPECT_EQ(error("model = \"mass_on_car\"\npath = { to = [1], duration = 1 }\nmethod = { name = "

@@ -29,7 +29,7 @@ TEST(RedefineReference, TheLimitOfTheOneLinkArm) {
   } cases[] = {{1, 0.76, 0.77}, {4, 0.76, 0.77}, {10, 0.75, 0.76}};
   for (const auto& c : cases) {
     const Model arm = *flexible_arm(c.elements);
-    const auto found = redefine_output(arm, nominal(arm), tip_direction(), driven_section(-1));
+    const auto found = redefine_output(arm, nominal(arm), tip_direction(), driven_section());
     ASSERT_TRUE(found.ok()) << found.diagnostics().text();
     EXPECT_GT(found->limit, c.low) << c.elements;
     EXPECT_LT(found->limit, c.high) << c.elements;
@@ -66,7 +66,7 @@ TEST(RedefineReference, TheEquivalentRigidLinkWithBeams) {
   const Result<Model> arm = load("single_flexible_link");
   ASSERT_TRUE(arm.ok());
   const ServoChoice tip{{"atan2(tip_y, tip_x)"}, {}, {"T"}, {}};
-  const auto limit = redefine_output(*arm, nominal(*arm), tip, driven_section(-1));
+  const auto limit = redefine_output(*arm, nominal(*arm), tip, driven_section());
   ASSERT_TRUE(limit.ok()) << limit.diagnostics().text();
   EXPECT_NEAR(limit->limit, 0.76, 0.01);
   const auto at = [&](double weight) {
@@ -83,7 +83,7 @@ TEST(RedefineReference, TheEquivalentRigidLinkWithBeams) {
 // The axial zeros leave the imaginary axis at 0.5, those of bending at 0.75 to 0.76.
 TEST(RedefineReference, TheTwoLinkArmHasALimitPerDirection) {
   const Model arm = *flexible_two_link(10);
-  Redefinition how = straight_links(-1);
+  Redefinition how = straight_links();
   how.along = "section_angle";
   const auto found = redefine_output(arm, nominal(arm), tip_position(), how);
   ASSERT_TRUE(found.ok()) << found.diagnostics().text();
@@ -181,23 +181,50 @@ TEST(RedefineReference, AStudyIsRefusedWhereItIsWrong) {
   EXPECT_EQ(id("rigid = [\"alpha\", \"alpha\"]\nweight = \"much\""), 112);
 }
 
+// Of either part: below 0 none is the one that is taken by default.
+TEST(RedefineReference, AStudyHasNoWeightsBelowZero) {
+  for (const std::string weight : {"weight", "axial"}) {
+    const auto loaded = study(
+        "[redefine]\nrigid = [\"L1*cos(alpha) + L2*cos(section_angle)\", \"L1*sin(alpha) + "
+        "L2*sin(section_angle)\"]\nalong = \"section_angle\"\n" +
+        weight + " = -1\n");
+    ASSERT_TRUE(loaded.ok()) << loaded.diagnostics().text();
+    const auto found = run_invert_study(*loaded);
+    ASSERT_FALSE(found.ok()) << weight;
+    EXPECT_EQ(found.diagnostics().items().front().id, 1086) << weight;
+  }
+}
+
+// The passive angle alone says nothing of where the arm is: two zeros at the origin.
+TEST(RedefineReference, RigidOutputsThatDriftAreRefused) {
+  const Result<Model> arm = load("manipulator_2d");
+  ASSERT_TRUE(arm.ok());
+  Redefinition how;
+  how.rigid = {"beta"};
+  const auto found = redefine_output(*arm, nominal(*arm), {{"z"}, {}, {"u"}, {}}, how);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.diagnostics().items().front().id, 1087);
+  EXPECT_NE(found.diagnostics().text().find("a zero at the origin"), std::string::npos);
+}
+
 TEST(RedefineReference, SaysWhatCannotBe) {
   const Model arm = *flexible_arm(2);
   const auto id = [&](const Redefinition& how) {
     const auto found = redefine_output(arm, nominal(arm), tip_direction(), how);
     return found.ok() ? 0 : found.diagnostics().items().front().id;
   };
-  Redefinition how = driven_section(-1);
+  Redefinition how = driven_section();
   how.rigid = {};
   EXPECT_EQ(id(how), 1086);
   EXPECT_EQ(id(driven_section(1.5)), 1086);
-  how = driven_section(-1);
+  EXPECT_EQ(id(driven_section(-1)), 1086);
+  how = driven_section();
   how.along = "theta";
   EXPECT_EQ(id(how), 1086);
-  how = driven_section(-1);
+  how = driven_section();
   how.axial = 0.5;
   EXPECT_EQ(id(how), 1086);
-  how = driven_section(-1);
+  how = driven_section();
   how.rigid = {"tip_angle"};
   EXPECT_EQ(id(how), 1087);
   how.rigid = {"thetta"};

@@ -192,6 +192,40 @@ TEST(StableReference, AMeshWithoutASolutionIsPassedOver) {
   EXPECT_LE(found->error, options.tolerance);
 }
 
+// exp(-32.7 · 0.2) of the slowest internal motion, 32.7 1/s: clamps 0.2 s from the path disturb the motion on it by more than a tolerance of 1e-5 bears; conditions by eigenspaces do not.
+TEST(StableReference, ClampsThatAreTooNearThePathAreTold) {
+  StableOptions options;
+  options.tolerance = 1e-5;
+  options.ends = EndKind::kClamped;
+  options.before = options.after = 0.2;
+  const auto found = inverted(arm(4), options);
+  ASSERT_FALSE(found.ok());
+  const Diagnostic& told = found.diagnostics().items().back();
+  EXPECT_EQ(told.id, 1074);
+  EXPECT_NE(told.message.find("too short for clamped ends, where 0.0015 of"), std::string::npos)
+      << told.message;
+  EXPECT_NE(told.message.find("0.43 s instead of 0.2 s before the path and 0.43 s instead of 0.2 s "
+                              "after the path would do"),
+            std::string::npos)
+      << told.message;
+  options.before = options.after = 0.43;
+  EXPECT_TRUE(inverted(arm(4), options).ok());
+  options.before = options.after = 0.2;
+  options.ends = EndKind::kEigenspaces;
+  EXPECT_TRUE(inverted(arm(4), options).ok());
+}
+
+TEST(StableReference, ClampsAreNotBlamedWhereTheHorizonIsLongEnough) {
+  StableOptions options;
+  options.tolerance = 1e-15;
+  options.ends = EndKind::kClamped;
+  const auto found = inverted(arm(1), options);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.diagnostics().items().back().id, 1074);
+  EXPECT_EQ(found.diagnostics().text().find("clamped"), std::string::npos)
+      << found.diagnostics().text();
+}
+
 // A16 and A20: the inputs of a rigid link leave 8.39°, those of four elements 0.14 to 0.15° on an arm of ten.
 TEST(StableReference, TheArmComesToRest) {
   const Path path = inversion_test::one_link_swing();

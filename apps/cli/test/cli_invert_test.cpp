@@ -157,6 +157,7 @@ TEST_F(InvertVerb, RefusesOptionsOfOtherMethods) {
   refused(arm + "stable --force", 1, "--force", "goes forward");
   refused(arm + "stable --form original", 1, "--form original", "goes forward");
   refused(arm + "stable --until -1", 1, "--until -1", "a time");
+  refused(arm + "stable --after 1s --until 5s", 1, "--until 5: expected 2", "one of both alone");
   const Outcome indirect = panto("invert " + arm + "optimal --solver indirect --tolerance 1e-4");
   EXPECT_EQ(indirect.exit_code, 0) << indirect.err;
   EXPECT_NE(indirect.out.find("indirect"), std::string::npos) << indirect.out;
@@ -165,11 +166,34 @@ TEST_F(InvertVerb, RefusesOptionsOfOtherMethods) {
 TEST_F(InvertVerb, SaysWhatIsWrongInARedefinition) {
   refused("flexible_arm --output \"atan2(tip_y, tip_x)\" --by drive --weight 0.5 --to 30deg", 2,
           "E1086", "were the links rigid");
+  refused("manipulator_2d --output z --by u --to 30deg --redefine alpha --weight -1", 2, "E1086",
+          "a weight is from 0 to 1, not -1");
   const std::string arm =
       "flexible_two_link --output tip_x,tip_y --by shoulder,elbow --to 1.8,0.1 ";
   refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpha)\" --along nosuch", 2, "E1006",
           "redefine, along");
   refused(arm + "--redefine \"L1*cos(alpha),L1*sin(alpa)\"", 2, "E1006", "redefine, rigid");
+}
+
+TEST_F(InvertVerb, EndsWhereTheLastWordSaysSo) {
+  const auto last = [&](const std::string& arguments) {
+    const Outcome run = panto("invert " + arguments + " --no-verify --json");
+    EXPECT_EQ(run.exit_code, 0) << arguments << ": " << run.err;
+    return run.exit_code == 0 ? run.json()["t"].back().get<double>() : 0;
+  };
+  const std::string arm = "manipulator_2d --output z --by u --to 30deg --method stable ";
+  EXPECT_NEAR(last(arm + "--after 1s --until 2s"), 2, 1e-9);
+  const std::string head =
+      "model = \"manipulator_2d\"\nservo = [{ output = \"z\", by = \"u\" }]\npath = { to = "
+      "[\"30 deg\"], duration = 1 }\n";
+  put("after.toml", head + "method = { name = \"stable\", after = 1 }\n");
+  EXPECT_NEAR(last("after.toml --until 3s"), 3, 1e-9);
+  put("until.toml", head + "until = 3\nmethod = { name = \"stable\" }\n");
+  EXPECT_NEAR(last("until.toml --after 1s"), 2, 1e-9);
+  // Both of them, of a path that is longer now.
+  put("both.toml", head + "until = 2\nmethod = { name = \"stable\", after = 1 }\n");
+  EXPECT_NEAR(last("both.toml"), 2, 1e-9);
+  refused("both.toml --in 2s", 2, "E1072", "one of them says all");
 }
 
 // The plant has not moved when the horizon begins: with one too short it cannot follow.
@@ -238,6 +262,33 @@ TEST_F(InvertVerb, TellsWhatKindOfInverseItIs) {
   const Outcome damped = panto("invert mass_on_car --analyse --set d1=1 --set d2=1");
   ASSERT_EQ(damped.exit_code, 0) << damped.err;
   EXPECT_NE(damped.out.find("minimum phase"), std::string::npos) << damped.out;
+}
+
+TEST_F(InvertVerb, AnalysesTheOutputThatIsFollowedInPlaceOfAnother) {
+  const std::string arm = "invert manipulator_2d --output z --by u --redefine alpha --analyse ";
+  const Outcome run = panto(arm + "--weight 0.3 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const json j = run.json();
+  EXPECT_EQ(j["analysis"]["class"], "minimum phase");
+  // |s|² = 120 / (1 - Γ/0.8) with a share Γ of the output.
+  EXPECT_NEAR(j["analysis"]["zeros"][0][1].get<double>(), 13.8564, 1e-3);
+  EXPECT_EQ(j["redefined"]["weight"], 0.3);
+  EXPECT_NEAR(j["redefined"]["limit"].get<double>(), 0.8, 1e-3);
+  EXPECT_EQ(j["redefined"]["zeros"].size(), 21u);
+  EXPECT_TRUE(j["redefined"]["true"].empty());
+  const Outcome told = panto(arm);
+  EXPECT_NE(told.out.find("minimum phase up to"), std::string::npos) << told.out;
+  EXPECT_NE(told.out.find("zero furthest right"), std::string::npos) << told.out;
+  EXPECT_EQ(told.out.find("error of the true output"), std::string::npos) << told.out;
+  const Outcome beyond = panto(arm + "--weight 0.9");
+  EXPECT_NE(beyond.err.find("W1031"), std::string::npos) << beyond.err;
+}
+
+TEST_F(InvertVerb, RefusesWhatAnAnalysisHasNoUseFor) {
+  const std::string arm = "manipulator_2d --output z --by u --analyse ";
+  for (const char* option :
+       {"--csv u.csv", "--view u.html", "--until 2s", "--limit u=-1..1", "--force", "--no-verify"})
+    refused(arm + option, 1, option, "no --analyse beside it");
 }
 
 TEST_F(InvertVerb, RefusesWhatHasNoStableInverse) {

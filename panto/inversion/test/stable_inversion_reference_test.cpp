@@ -394,6 +394,23 @@ TEST(StableInversionReference, TheSpeedDownToWhichThereIsAMotionIsTold) {
   EXPECT_EQ(jumps.diagnostics().items().back().id, 1073);
 }
 
+// Where no motion is found clamps near the path may be why.
+TEST(StableInversionReference, ClampsNearThePathAreToldWhereThereIsNoMotion) {
+  FunctionServo<Arm> arm;
+  StableOptions options;
+  options.ends = EndKind::kClamped;
+  const auto told = [&] {
+    const auto found = invert_stably(arm, *Path::line({0}, {2.6}, 0, 0.4, 2), options);
+    EXPECT_FALSE(found.ok());
+    EXPECT_EQ(found.diagnostics().items().back().id, 1073) << found.diagnostics().text();
+    return found.diagnostics().text();
+  };
+  EXPECT_EQ(told().find("clamped ends"), std::string::npos);
+  options.before = 0.1;
+  const std::string near = told();
+  EXPECT_NE(near.find("instead of 0.1 s before the path would do"), std::string::npos) << near;
+}
+
 TEST(StableInversionReference, SaysWhatCannotBe) {
   FunctionServo<Arm> arm;
   const Path path = swing();

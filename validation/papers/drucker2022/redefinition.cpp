@@ -42,7 +42,7 @@ Result<std::vector<Row>> fig6_13() {
   for (const int elements : {1, 4, 10}) {
     const Result<Model> arm = flexible_arm(elements);
     if (!arm.ok()) return arm.diagnostics();
-    const auto found = redefine_output(*arm, nominal(*arm), tip_direction(), driven_section(-1));
+    const auto found = redefine_output(*arm, nominal(*arm), tip_direction(), driven_section());
     if (!found.ok()) return found.diagnostics();
     rows.push_back({fmt::format("one-link, N = {}: largest weight", elements),
                     elements == 10 ? 0.75 : 0.765, found->limit, "", elements == 10 ? 0.01 : 0.005,
@@ -79,7 +79,7 @@ Result<std::vector<Row>> fig6_13() {
 
   const Result<Model> two = flexible_two_link(10);
   if (!two.ok()) return two.diagnostics();
-  Redefinition apart = straight_links(-1);
+  Redefinition apart = straight_links();
   apart.along = "section_angle";
   const auto limits = redefine_output(*two, nominal(*two), tip_position(), apart);
   if (!limits.ok()) return limits.diagnostics();
